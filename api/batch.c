@@ -4,6 +4,7 @@
 
 #include <troupe/batch.h>
 #include <troupe/link_prediction.h>
+#include <troupe/sample.h>
 
 #include "actors/data/sampled_batch.h"
 #include "api/internal.h"
@@ -66,6 +67,9 @@ uint32_t tr_batch_step_seeds(const struct tr_batch *batch)
     return batch_mini(batch)->step_seeds;
 }
 
+_Static_assert((int)TR_IN_EDGES == SAMPLE_IN && (int)TR_OUT_EDGES == SAMPLE_OUT,
+               "what is public is what is sent");
+
 int tr_batch_block(const struct tr_batch *batch, uint32_t layer, uint32_t etype,
                    struct tr_block *block, struct tr_error *error)
 {
@@ -75,13 +79,16 @@ int tr_batch_block(const struct tr_batch *batch, uint32_t layer, uint32_t etype,
                             "layer %" PRIu32 ", edge type %" PRIu32 "; the batch has %" PRIu32
                             " layers and %" PRIu32 " edge types",
                             layer, etype, b->num_layers, b->num_etypes);
-    uint32_t src = ((const struct sampled_batch *)(const void *)batch)->space.etype_src[etype];
+    const struct batch_space *space = &((const struct sampled_batch *)(const void *)batch)->space;
     const struct block_edges *edges = &b->blocks[layer].edges[etype];
+    bool out = edges->direction == SAMPLE_OUT;
+    uint32_t src = out ? space->etype_dst[etype] : space->etype_src[etype];
     const struct tr_block full = {
         .size = sizeof full,
         .num_src = b->blocks[layer].num_src[src],
         .num_dst = edges->num_dst,
         .num_edges = edges->num_edges,
+        .direction = edges->direction,
         .index = edges->index,
         .sources = edges->sources,
         .edge_ids = edges->edge_ids,

@@ -257,6 +257,17 @@ int graph_check_etype(const struct tr_graph *graph, uint32_t etype, struct tr_er
                         graph->book->types.num_etypes);
 }
 
+int graph_check_out_edges(const struct tr_graph *graph, uint32_t etype, struct tr_error *error)
+{
+    int rv = graph_check_etype(graph, etype, error);
+    if (rv != 0 || graph->book->out_extents != NULL)
+        return rv;
+    return tr_error_set(error, TR_EUNSUPPORTED,
+                        "%s: the partitions were written without out-edges; partition again with "
+                        "--out-edges",
+                        graph->path);
+}
+
 int tr_graph_fetch(struct tr_graph *graph, uint32_t ntype, const char *feature, const uint64_t *ids,
                    size_t count, int64_t timeout_ns, void *rows, struct tr_error *error)
 {

@@ -303,6 +303,8 @@ int graph_check_ends(const struct tr_graph *graph, uint32_t ntype, const char *n
 /* fetch.c: whether the graph has that type, and is of this process: first of all in a call. */
 int graph_check_ntype(const struct tr_graph *graph, uint32_t ntype, struct tr_error *error);
 int graph_check_etype(const struct tr_graph *graph, uint32_t etype, struct tr_error *error);
+/* The same of what only out-edges answer; TR_EUNSUPPORTED: the partitions have none. */
+int graph_check_out_edges(const struct tr_graph *graph, uint32_t etype, struct tr_error *error);
 
 /* fetch.c: rows of a tensor, of a thread that has entered the graph. */
 struct graph_tensor_rows {

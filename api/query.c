@@ -106,18 +106,6 @@ int tr_graph_in_edges(struct tr_graph *graph, uint32_t etype, const uint64_t *id
     return rv;
 }
 
-/* What only out-edges can answer. */
-static int check_out_edges(const struct tr_graph *graph, uint32_t etype, struct tr_error *error)
-{
-    int rv = graph_check_etype(graph, etype, error);
-    if (rv != 0 || graph->book->out_extents != NULL)
-        return rv;
-    return tr_error_set(error, TR_EUNSUPPORTED,
-                        "%s: the partitions were written without out-edges; partition again with "
-                        "--out-edges",
-                        graph->path);
-}
-
 /* Whether all out-edges of the source type of an edge type are of this one. */
 static bool is_only_out_type(const struct graph_types *types, uint32_t etype)
 {
@@ -155,7 +143,7 @@ int tr_graph_out_degrees(struct tr_graph *graph, uint32_t etype, const uint64_t 
     if (is_only_out_type(types, etype))
         return fetch_degrees(graph, types->etypes[etype].src, ids, count, timeout_ns, degrees,
                              error);
-    rv = check_out_edges(graph, etype, error);
+    rv = graph_check_out_edges(graph, etype, error);
     if (rv != 0)
         return rv;
     return graph_fetch_pairs(graph, etype, MSG_TABLE_OUT_EDGES, ids, count, timeout_ns, NULL,
@@ -167,7 +155,7 @@ int tr_graph_out_edges(struct tr_graph *graph, uint32_t etype, const uint64_t *i
                        uint64_t *edge_ids, struct tr_error *error)
 {
     const struct deadline until = graph_until(graph, timeout_ns);
-    int rv = check_out_edges(graph, etype, error);
+    int rv = graph_check_out_edges(graph, etype, error);
     if (rv == 0)
         rv = list_edges(graph, etype, MSG_TABLE_OUT_EDGES, ids, count, &until, room, index,
                         edge_ids, error);

@@ -126,6 +126,27 @@ int tr_sample_spec_set_replace(struct tr_sample_spec *spec, uint32_t layer, uint
     return 0;
 }
 
+int tr_sample_spec_set_direction(struct tr_sample_spec *spec, uint32_t layer, uint32_t etype,
+                                 enum tr_direction direction, struct tr_error *error)
+{
+    int rv = check_place(spec, layer, etype, error);
+    if (rv != 0)
+        return rv;
+    if (direction != TR_IN_EDGES && direction != TR_OUT_EDGES)
+        return tr_error_set(error, TR_ERANGE, "direction: %d is not a value of enum tr_direction",
+                            (int)direction);
+    /* Out-edges of all edge types are written, or of none. */
+    if (direction == TR_OUT_EDGES && spec->spec.num_etypes > 0)
+        rv = graph_check_out_edges(spec->graph, 0, error);
+    if (rv != 0)
+        return rv;
+    for (uint32_t l = 0; l < spec->spec.num_layers; l++)
+        for (uint32_t e = 0; e < spec->spec.num_etypes; e++)
+            if (is_meant(l, layer) && is_meant(e, etype))
+                sample_spec_term(&spec->spec, l, e)->direction = (uint32_t)direction;
+    return 0;
+}
+
 /* The table that edges of that type draw by: a number of the type's own, or SAMPLE_NO_TABLE. */
 static uint32_t draws_by(const struct tr_sample_spec *spec, uint32_t etype, const char *name)
 {

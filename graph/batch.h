@@ -2,8 +2,8 @@
 /*
  * A mini-batch: the blocks that message passing runs over, from input layer to output layer.
  *
- * A block is bipartite: messages go from its source nodes to its destination nodes. The
- * destination nodes are the first of its source nodes, and the source nodes of blocks[l + 1] are
+ * A block is bipartite: messages go from its source nodes to its destination nodes, which are those
+ * that drew them. The destination nodes are the first of its source nodes, and the source nodes of blocks[l + 1] are
  * the destination nodes of blocks[l]. Nodes stand in first-appearance order of the walk from the
  * seeds, which no placement changes; so one node list a type serves every layer: the
  * nodes of any layer are a prefix of it, and the seeds are the shortest prefix.
@@ -26,13 +26,17 @@
 
 /* The edges of one canonical edge type in one block. */
 struct block_edges {
-    uint32_t num_dst; /* = the block's num_dst of the destination type */
+    uint32_t num_dst; /* = the block's num_dst of the type of the nodes that drew */
     uint32_t num_edges;
     const uint32_t *index;    /* [num_dst + 1] */
-    const uint32_t *sources;  /* [num_edges], positions among the nodes of the source type */
+    const uint32_t *sources;  /* [num_edges], positions among the nodes of the neighbours' type */
     const uint64_t *edge_ids; /* [num_edges], per-type global edge IDs; NULL unless asked for */
     /* [num_edges], of edges that were drawn by weights (graph/sample_weighted.c); else NULL */
     const float *edge_weights;
+    /* enum sample_direction. Along out-edges the nodes that drew, whose block this is, are the edges'
+     * own sources, and the neighbours their destinations: of the destination type num_src, and of the
+     * source type num_dst. */
+    uint32_t direction;
 };
 
 struct block {

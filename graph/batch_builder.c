@@ -114,8 +114,10 @@ int batch_builder_begin(struct batch_builder *builder, const struct batch_builde
     out->batch.epoch = key->epoch;
     out->batch.rank = key->rank;
     out->batch.index = key->batch;
-    for (uint32_t e = 0; e < builder->num_etypes; e++)
+    for (uint32_t e = 0; e < builder->num_etypes; e++) {
         out->etype_src[e] = builder->graph.types->etypes[e].src;
+        out->etype_dst[e] = builder->graph.types->etypes[e].dst;
+    }
     for (uint32_t p = 0; p < builder->num_parts; p++)
         builder->parts[p] = parts == NULL ? NULL : parts[p];
     int rv = 0;

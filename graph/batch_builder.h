@@ -270,7 +270,8 @@ int batch_builder_exclude(struct batch_builder *builder, uint32_t etype, const u
                           uint64_t count, struct error *error);
 /* Each once, before the first hop. */
 void batch_builder_unify_excluded(struct batch_builder *builder);
-/* Those of a partition's edges: increasing IDs. */
+/* Those of the edges that a partition draws in this hop, which along out-edges may be any:
+ * increasing IDs. */
 const uint64_t *batch_builder_excluded(const struct batch_builder *builder, uint32_t etype,
                                        uint32_t part, uint64_t *count);
 void batch_builder_reset_excluded(struct batch_builder *builder);
@@ -371,6 +372,14 @@ static inline uint32_t batch_builder_neighbour_type(const struct batch_builder *
 {
     return sample_neighbour_type(&builder->graph.types->etypes[etype],
                                  batch_builder_term(builder, etype));
+}
+
+/* Whether the neighbours of that edge type come as IDs of 8 bytes. Those along out-edges do not:
+ * out-edges are written only where their destinations are below 2^32. */
+static inline bool batch_builder_draws_wide(const struct batch_builder *builder, uint32_t etype)
+{
+    return builder->types[batch_builder_neighbour_type(builder, etype)].wide &&
+           batch_builder_term(builder, etype)->direction == SAMPLE_IN;
 }
 
 /* batch_builder_fields.c: what comes with rows. */

@@ -74,7 +74,7 @@ int batch_builder_add_answer(struct batch_builder *builder, uint32_t etype, uint
     uint32_t rows = batch_builder_row_type(builder, etype);
     uint32_t neighbours = batch_builder_neighbour_type(builder, etype);
     struct batch_builder_answer *answer = batch_builder_answer(builder, etype, part);
-    bool wide = builder->types[neighbours].wide;
+    bool wide = batch_builder_draws_wide(builder, etype);
     if (num_rows > builder->types[rows].lists[part].count - answer->num_rows)
         return bad(part, error, "more rows than were asked for");
     if (piece->num_edges > 0 && (wide ? piece->wide_columns == NULL : piece->columns == NULL))

@@ -55,6 +55,7 @@ int batch_builder_open_hop(struct batch_builder *builder, struct error *error)
     for (builder->etype = 0; builder->etype < builder->num_etypes; builder->etype++) {
         struct block_edges *edges = edges_of(builder);
         edges->num_dst = num_dst[row_type(builder)];
+        edges->direction = batch_builder_term(builder, builder->etype)->direction;
         struct vec *index = &space_of(builder)->index;
         if (vec_reserve(index, edges->num_dst + (size_t)1, sizeof(uint32_t), 0) != 0)
             return error_set(error, TR_ENOMEM,
@@ -300,7 +301,7 @@ static int draw_merged(struct batch_builder *builder, struct batch_builder_space
     if (rv != 0)
         return rv;
     struct drawn_rows *streams = space->streams.data;
-    bool wide = builder->types[neighbour_type(builder)].wide;
+    bool wide = batch_builder_draws_wide(builder, builder->etype);
     size_t column_bytes = wide ? sizeof(uint64_t) : sizeof(uint32_t);
     count_owners(builder, streams, end);
     /* All partitions are drawn before the streams are aimed: drawing may move the space that
@@ -360,7 +361,7 @@ static void draw_nothing(struct batch_builder *builder, uint32_t end)
 static int draw_slice(struct batch_builder *builder, struct batch_builder_space *space,
                       uint32_t end, uint64_t *more, struct error *error)
 {
-    bool wide = builder->types[neighbour_type(builder)].wide;
+    bool wide = batch_builder_draws_wide(builder, builder->etype);
     if (batch_builder_term(builder, builder->etype)->fanout == 0) {
         draw_nothing(builder, end);
         return 0;

@@ -121,6 +121,11 @@ const uint64_t *batch_builder_excluded(const struct batch_builder *builder, uint
     *count = 0;
     if (excluded->count == 0)
         return NULL;
+    /* The out-edges of a partition's nodes lie with their destinations. */
+    if (batch_builder_term(builder, etype)->direction == SAMPLE_OUT) {
+        *count = excluded->count;
+        return ids;
+    }
     const struct extent *extent = &builder->graph.edge_extents[etype][part];
     uint64_t begin = excluded_bound(ids, excluded->count, extent->begin);
     *count = excluded_bound(ids + begin, excluded->count - begin, extent->end);

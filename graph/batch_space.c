@@ -15,11 +15,12 @@ static int allocate(struct batch_space *s, size_t ntypes, size_t etypes, size_t 
     s->num_src = calloc(layers * ntypes + 1, sizeof *s->num_src);
     s->num_dst = calloc(layers * ntypes + 1, sizeof *s->num_dst);
     s->etype_src = calloc(etypes + 1, sizeof *s->etype_src);
+    s->etype_dst = calloc(etypes + 1, sizeof *s->etype_dst);
     s->edge_space = calloc(layers * etypes + 1, sizeof *s->edge_space);
     s->node_space = calloc(ntypes + 1, sizeof *s->node_space);
     bool all = s->blocks != NULL && s->edges != NULL && s->nodes != NULL && s->num_src != NULL &&
-               s->num_dst != NULL && s->etype_src != NULL && s->edge_space != NULL &&
-               s->node_space != NULL;
+               s->num_dst != NULL && s->etype_src != NULL && s->etype_dst != NULL &&
+               s->edge_space != NULL && s->node_space != NULL;
     return all ? 0 : TR_ENOMEM;
 }
 
@@ -101,6 +102,7 @@ void batch_space_fini(struct batch_space *s)
     free(s->num_src);
     free(s->num_dst);
     free(s->etype_src);
+    free(s->etype_dst);
     free(s->edge_space);
     free(s->node_space);
     *s = (struct batch_space){ .batch = { .num_layers = 0 } };

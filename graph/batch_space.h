@@ -36,6 +36,7 @@ struct batch_space {
     struct batch_nodes *nodes;     /* [num_ntypes] */
     uint32_t *num_src, *num_dst;   /* [num_layers][num_ntypes] */
     uint32_t *etype_src;           /* [num_etypes] node type of sources */
+    uint32_t *etype_dst;           /* [num_etypes] node type of destinations */
     struct edge_space *edge_space; /* [num_layers][num_etypes] */
     struct node_space *node_space; /* [num_ntypes] */
     struct pair_space pair_space;

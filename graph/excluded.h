@@ -3,8 +3,8 @@
  * Edges that a draw leaves out: which of them are a row's, and where the others stand.
  *
  * A request lists them by their per-type global IDs, in increasing order; those of other rows or of
- * other partitions may be among them. Since the edges of a row have consecutive IDs, the row's are a
- * run of that list. What a row draws depends on its own run alone, never on who else is listed, so
+ * other partitions may be among them. Since the in-edges of a row have consecutive IDs, the row's are
+ * a run of that list; out-edges have any IDs, and each is looked for in it. What a row draws depends on its own run alone, never on who else is listed, so
  * that any partition draws alike.
  *
  * Thread rules: pure.
@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "graph/sample.h"
+#include "graph/vec.h"
 
 /* The edges of a row that are left out. */
 struct excluded_edges {
@@ -49,6 +50,27 @@ static inline struct excluded_edges excluded_of(const struct sample_request *req
     uint64_t low = excluded_bound(ids, request->num_excluded, first);
     uint64_t count = excluded_bound(ids + low, request->num_excluded - low, first + degree);
     return (struct excluded_edges){ .ids = ids + low, .count = (uint32_t)count, .first = first };
+}
+
+/* The same of any row. Of edges that have IDs of their own, positions in the row stand in their IDs'
+ * place, in the space. TR_ENOMEM. */
+static inline int excluded_of_row(const struct sample_request *request, uint64_t begin,
+                                  uint64_t degree, struct vec *space, struct excluded_edges *out)
+{
+    if (request->csc->edge_ids == NULL || request->num_excluded == 0) {
+        *out = excluded_of(request, begin, degree);
+        return 0;
+    }
+    if (vec_reserve(space, degree, sizeof(uint64_t), 0) != 0)
+        return TR_ENOMEM;
+    const uint64_t *ids = request->csc->edge_ids + begin;
+    *out = (struct excluded_edges){ .ids = space->data };
+    for (uint64_t i = 0; i < degree; i++) {
+        uint64_t at = excluded_bound(request->excluded, request->num_excluded, ids[i]);
+        if (at < request->num_excluded && request->excluded[at] == ids[i])
+            ((uint64_t *)space->data)[out->count++] = i;
+    }
+    return 0;
 }
 
 static inline uint32_t excluded_position(const struct excluded_edges *excluded, uint32_t i)

@@ -107,16 +107,18 @@ int local_sample_prepare(const struct local_sample *what, struct sample_request 
         snprintf(where, sizeof where, "partition %" PRIu32, part->part_id);
         return sample_method_check(what->kind, what->row_fields, &what->term, where, error);
     }
-    /* Whichever sampler draws: the edges lie with their destinations alone. */
-    if (what->term.direction == SAMPLE_OUT)
+    const bool along_out = what->term.direction == SAMPLE_OUT;
+    const struct out_edges *out = &part->edges[what->etype].out;
+    if (along_out && out->index == NULL)
         return error_set(error, TR_EUNSUPPORTED,
-                         "partition %" PRIu32 ": it has no index of the out-edges of type %" PRIu32,
+                         "partition %" PRIu32 ": it was written without the out-edges of type "
+                         "%" PRIu32 "; partition again with --out-edges",
                          part->part_id, what->etype);
     const struct graph_etype *etype = &part->types->etypes[what->etype];
     const struct node_part *nodes = &part->nodes[sample_row_type(etype, &what->term)];
     *request = (struct sample_request){
         .method = sample_method_find(what->kind),
-        .csc = &part->edges[what->etype].csc,
+        .csc = along_out ? &request->out : &part->edges[what->etype].csc,
         .original_ids = ids_follow_rows(nodes) ? NULL : nodes->original_ids,
         .global_begin = nodes->global_begin,
         .rows = what->rows,
@@ -126,8 +128,14 @@ int local_sample_prepare(const struct local_sample *what, struct sample_request 
         .num_excluded = what->num_excluded,
         .term = what->term,
         .source_base = base_of(what->draw, KEY_SOURCES, etype->src),
-        .key_base = base_of(what->draw, KEY_NEIGHBOURS, what->etype),
+        .key_base = base_of(what->draw, along_out ? KEY_OUT_NEIGHBOURS : KEY_NEIGHBOURS,
+                            what->etype),
     };
+    if (along_out) {
+        request->out = out_edges_csc(out);
+        request->nodes_end = out->nodes_end;
+        request->edges_end = out->edges_end;
+    }
     int rv = find_tables(what, request, error);
     if (rv != 0)
         return rv;
@@ -143,15 +151,30 @@ int local_sample_prepare(const struct local_sample *what, struct sample_request 
                      part->part_id, find_bad_row(request), what->etype, request->csc->num_rows);
 }
 
+/* Files of out-edges are mapped unread: what was drawn of them is none of the graph's where a file
+ * was written wrong. */
+static int check_drawn(const struct sample_request *request, const struct sample_result *result)
+{
+    bool stray = false;
+    for (uint64_t i = 0; i < result->num_edges; i++)
+        stray |= result->columns[i] >= request->nodes_end;
+    for (uint64_t i = 0; result->edge_ids != NULL && i < result->num_edges; i++)
+        stray |= result->edge_ids[i] >= request->edges_end;
+    return stray ? TR_EFORMAT : 0;
+}
+
 int local_sample_draw(struct sample_space *space, const struct sample_request *request,
                       struct sample_result *result)
 {
-    return request->method->draw(space, request, result);
+    int rv = request->method->draw(space, request, result);
+    return rv == 0 && request->term.direction == SAMPLE_OUT ? check_drawn(request, result) : rv;
 }
 
-uint32_t local_sample_column_bytes(const struct graph_part *part, uint32_t etype)
+uint32_t local_sample_column_bytes(const struct graph_part *part, uint32_t etype,
+                                   uint32_t direction)
 {
-    return part->edges[etype].csc.column_global != NULL ? 8 : 4;
+    bool wide = part->edges[etype].csc.column_global != NULL && direction == SAMPLE_IN;
+    return wide ? 8 : 4;
 }
 
 static uint64_t row_degree(const struct sample_request *request, uint32_t i)

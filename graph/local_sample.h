@@ -45,12 +45,15 @@ int local_sample_prepare(const struct local_sample *what, struct sample_request 
  * is to be made, 0 all is there, before which local_sample_prepare() refuses; TR_E*. */
 int local_sample_make(const struct local_sample *what, struct error *error);
 
-/* Draws by the kind that was prepared. */
+/* Draws by the kind that was prepared. TR_EFORMAT: a file of out-edges, which are read only now, has
+ * some that there are not. */
 int local_sample_draw(struct sample_space *space, const struct sample_request *request,
                       struct sample_result *result);
 
-/* Bytes of a column in the answers of that edge type: 4, or 8 where there is a column table. */
-uint32_t local_sample_column_bytes(const struct graph_part *part, uint32_t etype);
+/* Bytes of a column in the answers of that edge type: 4, or 8 of in-edges where there is a column
+ * table. */
+uint32_t local_sample_column_bytes(const struct graph_part *part, uint32_t etype,
+                                   uint32_t direction);
 
 /* The most edges that one row of the request draws, whatever its degree; SAMPLE_ANY_DEGREE: its
  * degree alone says. */

@@ -35,7 +35,20 @@ struct csc {
      * column_global[c]: types with 2^32 nodes or more have owned nodes first, then halo. */
     const uint64_t *column_global;
     uint64_t first_edge; /* per-type global edge ID of position 0; the rest are implicit */
+    /* NULL, or [num_edges]: the per-type global IDs of edges that do not follow one another, as
+     * out-edges do not; then first_edge is not read. */
+    const uint64_t *edge_ids;
 };
+
+/* Out-edges as draws along them read them: the rows are sources, the columns destinations. */
+static inline struct csc out_edges_csc(const struct out_edges *out)
+{
+    return (struct csc){ .num_rows = out->num_rows,
+                         .num_edges = out->num_edges,
+                         .index = out->index,
+                         .indices = out->destinations,
+                         .edge_ids = out->edge_ids };
+}
 
 /* The source of the edge at a position: a per-type global ID. */
 static inline uint64_t csc_source(const struct csc *csc, uint64_t position)

@@ -143,6 +143,7 @@ const struct sample_method sample_uniform_method = {
     .name = "uniform",
     .row_fields = SAMPLE_ROW_SALT,
     .mask = true,
+    .out_edges = true,
     .row_edges = sample_uniform_row_edges,
     .draw = sample_uniform,
 };

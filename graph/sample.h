@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The requests to kernels, and uniform sampling of in-edges: a server and a sampler run them alike.
+ * The requests to kernels, and uniform sampling of edges: a server and a sampler run them alike.
  *
- * A request names rows of one partition's CSC, a term and a key base; the answer is a count
- * for each row and the columns drawn, one row after the other. It depends on the original IDs of
+ * A request names rows of one partition's CSC of in-edges or of out-edges, a term and a key base; the
+ * answer is a count for each row and the columns drawn, one row after the other. It depends on the original IDs of
  * the rows and on what comes with them alone, so an answer from another host has the same bytes as
  * a local one. graph/samplers.h has the table of the kernels.
  *
- * The uniform draw of a row of d in-edges, fanout k:
+ * The uniform draw of a row of d edges, fanout k:
  *   - without replacement, d <= k or k = SAMPLE_ALL: all, in the order of original edge IDs;
  *   - without replacement, d > k: each k-subset with equal probability, in that same order;
  *   - with replacement, d > 0: k independent uniform draws, in the order they were drawn
- *     (SAMPLE_ALL takes each in-edge once).
+ *     (SAMPLE_ALL takes each edge once).
  *
  * Where the term has a mask, the row is that of the edges which it allows; where edges are excluded,
  * of the others (graph/sample_masked.h).
@@ -56,7 +56,12 @@ struct sample_request {
     const struct alias_tables *alias; /* of weights and mask, where a method found some */
     const struct source_ids *sources; /* where a method found them */
     uint64_t source_base;             /* the same as key_base of KEY_SOURCES and the source type */
-    uint64_t key_base;                /* key_base() of purpose KEY_NEIGHBOURS, hop and edge type */
+    /* key_base() of purpose KEY_NEIGHBOURS or KEY_OUT_NEIGHBOURS, hop and edge type */
+    uint64_t key_base;
+    /* Where draws are along out-edges, csc points at out: such a request is not copied. Its columns
+     * and edge IDs come from a file that is read only now: the first that there are not. */
+    struct csc out;
+    uint64_t nodes_end, edges_end;
 };
 
 /* The type of the nodes that draw: edges are drawn at their destinations or, along out-edges, at

@@ -105,8 +105,11 @@ static void emit_edge_ids(const struct csc *csc, const struct block_plan *block,
     for (uint32_t i = 0; i < block->num_rows; i++) {
         const struct row_plan *plan = &block->rows[i];
         uint64_t first = csc->first_edge + plan->begin;
-        for (uint32_t e = 0; e < plan->count; e++)
-            *to++ = first + (plan->at == WHOLE ? e : block->positions[plan->at + e]);
+        const uint64_t *ids = csc->edge_ids == NULL ? NULL : csc->edge_ids + plan->begin;
+        for (uint32_t e = 0; e < plan->count; e++) {
+            uint32_t position = plan->at == WHOLE ? e : block->positions[plan->at + e];
+            *to++ = ids != NULL ? ids[position] : first + position;
+        }
     }
 }
 

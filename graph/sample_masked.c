@@ -163,7 +163,10 @@ static int masked_decide(struct walk_space *space, const struct sample_request *
         return TR_ETOOBIG;
     if (degree == 0 || fanout == 0)
         return 0;
-    const struct excluded_edges excluded = excluded_of(request, begin, degree);
+    struct excluded_edges excluded;
+    int rv = excluded_of_row(request, begin, degree, &space->keyed, &excluded);
+    if (rv != 0)
+        return rv;
     if (request->mask == NULL)
         return draw_left(space, block, i, &excluded, (uint32_t)degree, fanout, replace);
     const struct masked_row row = { .mask = (const uint8_t *)request->mask->rows + begin,
@@ -172,7 +175,7 @@ static int masked_decide(struct walk_space *space, const struct sample_request *
                                     .k = !replace && fanout > degree ? (uint32_t)degree : fanout,
                                     .replace = replace,
                                     .key = block->keys[i] };
-    int rv = walk_reserve(block, row.k);
+    rv = walk_reserve(block, row.k);
     if (rv != 0)
         return rv;
     uint32_t *positions = (uint32_t *)block->positions.data + plan->at;

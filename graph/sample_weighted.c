@@ -524,6 +524,7 @@ const struct sample_method sample_weighted_method = {
     .row_fields = SAMPLE_ROW_SALT,
     .weights = true,
     .mask = true,
+    .out_edges = true,
     .edge_weights = true,
     .row_edges = sample_uniform_row_edges,
     .make = weighted_make,

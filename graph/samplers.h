@@ -34,7 +34,8 @@
 struct sample_method {
     const char *name;
     uint32_t row_fields; /* SAMPLE_ROW_* that it reads */
-    bool weights, mask, out_edges;
+    bool weights, mask;
+    bool out_edges;    /* it draws along out-edges too, where a term has neither weights nor mask */
     bool once;         /* there are no draws with replacement */
     bool edge_weights; /* edges that are drawn by weights get weights in the block */
     /* The most edges that a row of so many draws by the term, and of SAMPLE_ANY_DEGREE any row.

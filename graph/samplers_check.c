@@ -42,6 +42,14 @@ int sample_method_check(uint32_t kind, uint32_t row_fields, const struct sample_
         return refuse(where, method->name, "draws with replacement", error);
     if (term->direction != SAMPLE_IN && !method->out_edges)
         return refuse(where, method->name, "draws along out-edges", error);
+    if (term->direction != SAMPLE_IN &&
+        (term->weights != SAMPLE_NO_TABLE || term->mask != SAMPLE_NO_TABLE))
+        return error_set(
+            error, TR_EUNSUPPORTED,
+            "%s: draws along out-edges have no weights and no mask, since features of "
+            "edges lie with their destinations; import the graph with --reverse-types, "
+            "and draw by them along the in-edges of the reverse type",
+            where);
     if (term->fanout > (int32_t)SAMPLE_FANOUT_MAX)
         return error_set(error, TR_ETOOBIG,
                          "%s: fanout %" PRId32 " asked for, the most is %" PRIu32

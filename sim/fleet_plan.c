@@ -141,6 +141,8 @@ static void draw_loader(struct fleet_plan *f, struct draws *draws)
     wanted_loader_vary(&f->loader, draws_chance(draws, 20));
     if (f->seed >= WANTED_SAMPLERS_FROM)
         wanted_loader_sample(&f->loader);
+    if (f->seed >= WANTED_OUT_FROM)
+        wanted_loader_turn(&f->loader);
     if (f->seed >= WANTED_LINKS_FROM)
         wanted_loader_link(&f->loader);
     if (f->seed >= WANTED_CORRUPTIONS_FROM)
@@ -193,7 +195,8 @@ static void draw_bounds(struct fleet_plan *f, struct draws *draws)
     f->window_bytes = draws_scale(draws, 2 * need, 1 << 20);
     f->reply_bytes_max = draws_scale(draws, row, f->window_bytes / 2 - MESSAGE_ROOM / 2);
     f->replies_bytes_max = f->window_bytes * draws_between(draws, 1, 2);
-    f->slice_edges = sim_graph_max_in_degree(&f->raw) + (uint32_t)draws_scale(draws, 16, 65536);
+    f->slice_edges = reference_max_degree(f->seed, &f->raw) +
+                     (uint32_t)draws_scale(draws, 16, 65536);
     f->call_ns = draws_chance(draws, 60) ? 0 : draws_scale(draws, 50 * MS, 10 * ENV_SECOND_NS);
     f->batch_bytes_max = (size_t)1 << 28;
     f->dead_ns = draws_chance(draws, 50) ? 5 * ENV_SECOND_NS

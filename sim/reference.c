@@ -343,11 +343,18 @@ void wanted_loader_vary(struct wanted_loader *loader, bool replace)
         }
 }
 
+uint32_t reference_max_degree(uint64_t seed, const struct sim_graph *raw)
+{
+    uint32_t in = sim_graph_max_degree(raw, raw->in_degrees);
+    uint32_t out = seed >= WANTED_OUT_FROM ? sim_graph_max_degree(raw, raw->out_degrees) : 0;
+    return in > out ? in : out;
+}
+
 uint64_t reference_row_bytes(uint64_t seed, const struct sim_graph *raw)
 {
     /* An edge's source, its ID and, from some samplers, its weight travel. */
     uint64_t edge_bytes = 2 * sizeof(uint64_t) + (seed >= WANTED_SAMPLERS_FROM ? sizeof(float) : 0);
-    return edge_bytes * sim_graph_max_in_degree(raw) + 1024;
+    return edge_bytes * reference_max_degree(seed, raw) + 1024;
 }
 
 /* The edge type's tables by which terms draw are PLACED_EDGE_WEIGHTS and PLACED_EDGE_MASK. */
@@ -365,6 +372,19 @@ void wanted_loader_sample(struct wanted_loader *loader)
             term->weights = PLACED_EDGE_WEIGHTS;
         if (spec->kind == SAMPLE_LABOR || spec->kind == SAMPLE_LABOR_POISSON)
             term->flags = 0;
+    }
+}
+
+void wanted_loader_turn(struct wanted_loader *loader)
+{
+    struct sample_spec *spec = &loader->spec;
+    uint64_t drawn = key_mix(loader->open.seed + 23);
+    for (uint32_t i = 0; i < spec->num_layers * spec->num_etypes; i++) {
+        struct sample_term *term = &spec->terms[i];
+        bool even = (spec->kind == SAMPLE_UNIFORM || spec->kind == SAMPLE_WEIGHTED) &&
+                    term->mask == SAMPLE_NO_TABLE && term->weights == SAMPLE_NO_TABLE;
+        if (even && key_mix(drawn + i) % 3 == 0)
+            term->direction = SAMPLE_OUT;
     }
 }
 
@@ -605,7 +625,7 @@ static uint64_t *find_excluded(const struct reference *r, const struct wanted_lo
     return ids;
 }
 
-/* Draws for the first n nodes met of the destination type. */
+/* Draws for the first n nodes met of the type that draws. */
 static void reference_draw(struct reference *r, const struct wanted_loader *loader,
                            const struct draw_key *key, uint32_t n, struct edge_space *space,
                            struct block_edges *edges)
@@ -616,12 +636,16 @@ static void reference_draw(struct reference *r, const struct wanted_loader *load
     const struct graph_part *part = &r->partitions.parts[0];
     const struct sample_term *term = sample_spec_term(spec, spec->num_layers - 1 - key->hop,
                                                       key->type);
-    uint32_t dst = sample_row_type(&part->types->etypes[key->type], term);
+    uint32_t drawing = sample_row_type(&part->types->etypes[key->type], term);
+    const struct csc out = out_edges_csc(&part->edges[key->type].out);
+    struct draw_key of_rows = *key;
+    if (term->direction == SAMPLE_OUT)
+        of_rows.purpose = KEY_OUT_NEIGHBOURS;
     uint32_t *rows = calloc(n + 1, sizeof *rows);
     assert(rows != NULL);
     for (uint32_t i = 0; i < n; i++)
-        rows[i] = (uint32_t)r->nodes[dst].ids[i];
-    uint32_t *salts = find_salts(r, dst, n);
+        rows[i] = (uint32_t)r->nodes[drawing].ids[i];
+    uint32_t *salts = find_salts(r, drawing, n);
     /* One partition has all nodes by their original IDs. */
     static const struct source_ids original = { NULL, NULL };
     struct draw_key of_sources = *key;
@@ -635,15 +659,17 @@ static void reference_draw(struct reference *r, const struct wanted_loader *load
         .alias = term->weights == SAMPLE_NO_TABLE ? NULL : make_alias(r, key->type, term),
         .sources = &original,
         .source_base = key_base(&of_sources),
-        .csc = &part->edges[key->type].csc,
-        .original_ids = part->nodes[dst].original_ids,
+        .csc = term->direction == SAMPLE_OUT ? &out : &part->edges[key->type].csc,
+        .nodes_end = part->edges[key->type].out.nodes_end,
+        .edges_end = part->edges[key->type].out.edges_end,
+        .original_ids = part->nodes[drawing].original_ids,
         .rows = rows,
         .with = { .salts = salts },
         .excluded = excluded,
         .num_excluded = num_excluded,
         .num_rows = n,
         .term = *term,
-        .key_base = key_base(key),
+        .key_base = key_base(&of_rows),
     };
     uint64_t bound = local_sample_bound(&request) + 1;
     uint32_t *index = reference_room(&space->index, n + UINT64_C(1), sizeof *index);
@@ -659,9 +685,13 @@ static void reference_draw(struct reference *r, const struct wanted_loader *load
     index[0] = 0;
     for (uint32_t i = 0; i < n; i++)
         index[i + 1] += index[i];
-    *edges = (struct block_edges){
-        n, (uint32_t)result.num_edges, index, result.columns, result.edge_ids, result.edge_weights
-    };
+    *edges = (struct block_edges){ n,
+                                   (uint32_t)result.num_edges,
+                                   index,
+                                   result.columns,
+                                   result.edge_ids,
+                                   result.edge_weights,
+                                   term->direction };
     free(rows);
     free(salts);
     free(excluded);
@@ -680,11 +710,13 @@ static void build_hop(struct reference *r, const struct wanted_loader *loader, s
     for (key->type = 0; key->type < types->num_etypes; key->type++) {
         struct edge_space *space = batch_space_edge_space(&r->batch, layer, key->type);
         struct block_edges *edges = batch_space_edges(&r->batch, layer, key->type);
-        uint32_t *sources;
-        reference_draw(r, loader, key, block->num_dst[types->etypes[key->type].dst], space, edges);
+        const struct graph_etype *etype = &types->etypes[key->type];
+        const struct sample_term *term = sample_spec_term(spec, layer, key->type);
+        uint32_t *sources, neighbours = sample_neighbour_type(etype, term);
+        reference_draw(r, loader, key, block->num_dst[sample_row_type(etype, term)], space, edges);
         sources = space->sources.data;
         for (uint32_t i = 0; i < edges->num_edges; i++)
-            sources[i] = reference_meet(&r->nodes[types->etypes[key->type].src], sources[i]);
+            sources[i] = reference_meet(&r->nodes[neighbours], sources[i]);
     }
     for (uint32_t t = 0; t < types->num_ntypes; t++)
         num_src[t] = r->nodes[t].count;
@@ -1053,6 +1085,7 @@ static int check_edges(struct reference *r, const struct sim_partitions *partiti
                        bool edge_ids, struct error *error)
 {
     if (edges->num_dst != wanted->num_dst || edges->num_edges != wanted->num_edges ||
+        edges->direction != wanted->direction ||
         memcmp(edges->index, wanted->index, (wanted->num_dst + UINT64_C(1)) * 4) != 0 ||
         (wanted->num_edges > 0 &&
          memcmp(edges->sources, wanted->sources, (size_t)wanted->num_edges * 4) != 0))

@@ -53,6 +53,10 @@
  * degree. */
 #define WANTED_DEGREES_FROM UINT64_C(1795819200000000)
 
+/* And in those from here on terms of loaders that draw evenly, and by no mask, draw along out-edges, one
+ * of three. */
+#define WANTED_OUT_FROM UINT64_C(1795834800000000)
+
 /* The nodes of a type that the walk has met, in that order. */
 struct reference_nodes {
     uint64_t *ids;       /* [room] */
@@ -104,6 +108,8 @@ uint64_t *wanted_loader_write_seeds(const struct wanted_loader *loader,
 /* Half of the loaders, by their seed, draw by another sampler than the uniform one, and some of the
  * terms by a mask. After the fanouts. */
 void wanted_loader_sample(struct wanted_loader *loader);
+/* Some of the terms that draw evenly draw along out-edges, by their loader's seed. After that. */
+void wanted_loader_turn(struct wanted_loader *loader);
 /* Other node types join the seeds, which are drawn, where the loader's seed says so. */
 void wanted_loader_join(struct wanted_loader *loader, const struct sim_graph *raw);
 /* The seeds become as many pairs, or edges, which are drawn, of an edge type, where the loader's
@@ -137,6 +143,8 @@ void wanted_loader_rank(struct wanted_loader *loader, struct sim_partitions *par
 void wanted_loader_list(struct wanted_loader *loader, const struct sim_partitions *partitions);
 void wanted_loader_fini(struct wanted_loader *loader);
 
+/* Neighbours of any one node, along any edge type in any direction in which a run of that seed draws. */
+uint32_t reference_max_degree(uint64_t seed, const struct sim_graph *raw);
 /* What a reply takes that has any one node's row alone, along any edge type. */
 uint64_t reference_row_bytes(uint64_t seed, const struct sim_graph *raw);
 

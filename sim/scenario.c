@@ -73,6 +73,8 @@ static void draw_loader(struct wanted_loader *loader, const struct scenario *s, 
     wanted_loader_vary(loader, replace);
     if (s->seed >= WANTED_SAMPLERS_FROM)
         wanted_loader_sample(loader);
+    if (s->seed >= WANTED_OUT_FROM)
+        wanted_loader_turn(loader);
     if (s->seed >= WANTED_LINKS_FROM)
         wanted_loader_link(loader);
     if (s->seed >= WANTED_CORRUPTIONS_FROM)
@@ -119,11 +121,12 @@ static size_t batch_bytes(const struct scenario *s, const struct wanted_loader *
     bytes += nodes * 2 * (4 * RAW_WIDTH_MAX + 48);
     for (uint32_t l = 0; l < spec->num_layers; l++)
         for (uint32_t e = 0; e < raw->types.num_etypes; e++) {
-            uint32_t n = 2 * raw->num_nodes[raw->types.etypes[e].dst] + ends;
-            int32_t fanout = sample_spec_term(spec, l, e)->fanout;
+            const struct sample_term *term = sample_spec_term(spec, l, e);
+            uint32_t n = 2 * raw->num_nodes[sample_row_type(&raw->types.etypes[e], term)] + ends;
+            int32_t fanout = term->fanout;
             /* Each time that a node comes as an end it draws by itself, where all are drawn all. */
             size_t edges = fanout < 0 || spec->kind == SAMPLE_LABOR_POISSON
-                               ? (size_t)ends * sim_graph_max_in_degree(raw)
+                               ? (size_t)ends * reference_max_degree(s->seed, raw)
                                : (size_t)n * (size_t)fanout;
             size_t edge_bytes = spec->kind == SAMPLE_WEIGHTED ? 16 : 12;
             bytes += 2 * (4 * (size_t)n + edge_bytes * (edges + 2 * raw->edges[e].count));
@@ -161,7 +164,8 @@ static void draw_layout(struct scenario *s, struct draws *draws)
     uint64_t row_bytes = reference_row_bytes(s->seed, &s->raw);
     s->reply_bytes_max = draws_chance(draws, 40) ? 0 : draws_scale(draws, row_bytes, 1 << 20);
     if (draws_chance(draws, 60))
-        s->slice_edges = sim_graph_max_in_degree(&s->raw) + (uint32_t)draws_scale(draws, 16, 65536);
+        s->slice_edges = reference_max_degree(s->seed, &s->raw) +
+                         (uint32_t)draws_scale(draws, 16, 65536);
     s->call_ns = draws_chance(draws, 50) ? 0 : draws_scale(draws, 2 * MS, 10 * ENV_SECOND_NS);
     s->env = (struct env_sim_options){
         .turn_ns_max = draws_scale(draws, 10, 20 * US),

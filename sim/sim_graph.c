@@ -131,11 +131,11 @@ void sim_graph_fini(struct sim_graph *raw)
     graph_types_fini(&raw->types);
 }
 
-uint32_t sim_graph_max_in_degree(const struct sim_graph *raw)
+uint32_t sim_graph_max_degree(const struct sim_graph *raw, uint32_t *const *degrees)
 {
     uint32_t most = 0;
     for (uint32_t t = 0; t < raw->types.num_ntypes; t++)
         for (uint32_t i = 0; i < raw->num_nodes[t]; i++)
-            most = raw->in_degrees[t][i] > most ? raw->in_degrees[t][i] : most;
+            most = degrees[t][i] > most ? degrees[t][i] : most;
     return most;
 }

@@ -42,8 +42,8 @@ void sim_graph_init(struct sim_graph *raw, struct draws *draws);
 void sim_graph_reverse(struct sim_graph *raw, uint64_t seed);
 void sim_graph_fini(struct sim_graph *raw);
 
-/* The in-edges of the node that has the most, over all edge types. */
-uint32_t sim_graph_max_in_degree(const struct sim_graph *raw);
+/* The most edges of a node, over all edge types: of in_degrees or of out_degrees. */
+uint32_t sim_graph_max_degree(const struct sim_graph *raw, uint32_t *const *degrees);
 
 /* Some type has "feat". */
 static inline bool raw_is_featured(const struct sim_graph *raw)

@@ -46,7 +46,7 @@ struct flat_edges {
     uint32_t edge_ids; /* 0 or 1 */
     uint32_t absent;   /* 1: an edge type that no hop drew has no arrays */
     uint32_t weights;  /* 0 or 1 */
-    uint32_t zero;
+    uint32_t direction;
 };
 
 struct flat_rows {
@@ -109,16 +109,19 @@ static void *flat_array(struct flat *f, struct vec *vec, const void *data, uint6
 static void walk_edges(struct flat *f, struct block_edges *e, struct edge_space *space)
 {
     struct flat_edges head = {
-        e->num_dst, e->num_edges, e->edge_ids != NULL, e->index == NULL, e->edge_weights != NULL, 0
+        e->num_dst,  e->num_edges, e->edge_ids != NULL, e->index == NULL, e->edge_weights != NULL,
+        e->direction
     };
     flat_plain(f, &head, 1, sizeof head);
     if (f->rv != 0 || head.absent != 0) {
         f->rv = f->rv == 0 && head.num_edges != 0 ? TR_EFORMAT : f->rv;
         if (f->mode == FLAT_READ)
-            *e = (struct block_edges){ .num_dst = head.num_dst };
+            *e = (struct block_edges){ .num_dst = head.num_dst, .direction = head.direction };
         return;
     }
-    struct block_edges out = { .num_dst = head.num_dst, .num_edges = head.num_edges };
+    struct block_edges out = { .num_dst = head.num_dst,
+                               .num_edges = head.num_edges,
+                               .direction = head.direction };
     out.index = flat_array(f, &space->index, e->index, head.num_dst + UINT64_C(1), 4, true);
     out.sources = flat_array(f, &space->sources, e->sources, head.num_edges, 4, true);
     out.edge_ids = flat_array(f, &space->edge_ids, e->edge_ids, head.num_edges, 8,
@@ -370,7 +373,10 @@ static bool flat_fits(const struct batch_space *s, const struct book *book)
             const struct graph_etype *type = &book->types.etypes[e];
             const struct block *block = &m->blocks[l];
             const struct block_edges *edges = &block->edges[e];
-            if (!edges_fit(edges, block->num_src[type->src], block->num_dst[type->dst]) ||
+            bool out = edges->direction == SAMPLE_OUT;
+            if (edges->direction > SAMPLE_OUT ||
+                !edges_fit(edges, block->num_src[out ? type->dst : type->src],
+                           block->num_dst[out ? type->src : type->dst]) ||
                 !ids_fit(edges->edge_ids, edges->num_edges, book->num_edges[e]))
                 return false;
         }
@@ -399,8 +405,10 @@ int batch_unflatten(struct sampled_batch *batch, const struct book *book, const 
     struct batch_space *s = &batch->space;
     if (s->batch.num_ntypes != types->num_ntypes || s->batch.num_etypes != types->num_etypes)
         return TR_EFORMAT;
-    for (uint32_t e = 0; e < types->num_etypes; e++)
+    for (uint32_t e = 0; e < types->num_etypes; e++) {
         s->etype_src[e] = types->etypes[e].src;
+        s->etype_dst[e] = types->etypes[e].dst;
+    }
     flat_walk(&f, s);
     /* The parts are held against each other only when all of them are read. */
     if (f.rv == 0 && (f.reader.at != length || !flat_fits(s, book)))

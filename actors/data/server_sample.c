@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Draws in-neighbours. First the reply is planned: how many rows of which sections fit in the
+ * Draws neighbours. First the reply is planned: how many rows of which sections fit in the
  * caller's room, by an upper bound of their edges. Then it is filled, slice by slice, into one
  * body of that size. A reply may hold less than would fit exactly, never more.
  */
@@ -131,7 +131,8 @@ static int read_sections(struct sample_work *state, struct error *error)
             .with_at = with,
             .excluded = walk.excluded,
             .rows_left = section->num_rows - skip,
-            .column_bytes = local_sample_column_bytes(state->work.part, section->etype),
+            .column_bytes = local_sample_column_bytes(state->work.part, section->etype,
+                                                      section->term.direction),
         };
         if (number == head->num_sections)
             break;

@@ -8,6 +8,11 @@
  * are in CSC form over destination nodes: sources [index[d], index[d + 1]) feed destination d,
  * as positions in the list of the source type.
  *
+ * A destination node of a block is one that drew neighbours, and the sources are these, also where
+ * they were drawn along out-edges (tr_sample_spec_set_direction()). The edges of such a block are
+ * those of the graph turned round: its destinations are nodes of the edge type's source type, and
+ * its sources nodes of the edge type's destination type.
+ *
  * Ownership: arrays belong to the batch and are valid until tr_batch_release(). A batch may outlive
  * loader, graph and session, and may be released on any thread; until then it is charged
  * to the session's memory bound. Thread rules: reading from any number of threads, also in a child
@@ -34,7 +39,8 @@ struct tr_block {
     uint32_t num_src; /* source nodes of the edge type's source type */
     uint32_t num_dst; /* destination nodes of its destination type */
     uint32_t num_edges;
-    const uint32_t *index;    /* [num_dst + 1] */
+    uint32_t direction;    /* enum tr_direction; TR_OUT_EDGES: the two types have changed places */
+    const uint32_t *index; /* [num_dst + 1] */
     const uint32_t *sources;  /* [num_edges] */
     const uint64_t *edge_ids; /* [num_edges] per-type global edge IDs */
     /* [num_edges], of edges that were drawn by weights (tr_sample_spec_set_weights()), else NULL. For
@@ -42,9 +48,9 @@ struct tr_block {
      * block is the sum of the values of all its in-edges of positive weight in the graph. */
     const float *edge_weights;
 };
-#define TR_BLOCK_INIT                                            \
-    {                                                            \
-        sizeof(struct tr_block), 0, 0, 0, NULL, NULL, NULL, NULL \
+#define TR_BLOCK_INIT                                               \
+    {                                                               \
+        sizeof(struct tr_block), 0, 0, 0, 0, NULL, NULL, NULL, NULL \
     }
 
 struct tr_rows {

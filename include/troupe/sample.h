@@ -3,10 +3,10 @@
  * Specs, which say what to draw where edge types or layers differ; and drawing once, without a
  * loader.
  *
- * A spec has a fanout for each (layer, edge type), and whether it draws with replacement. A loader
- * takes one in its options in the place of a fanout a layer. Layers are listed from input to
- * output: the seeds draw the last. It also lists the tables that a batch brings along, of nodes and
- * of edges.
+ * A spec has for each (layer, edge type) a fanout, a direction, and whether it draws with
+ * replacement. A loader takes one in its options in the place of a fanout a layer. Layers are listed
+ * from input to output: the seeds draw the last. It also lists the tables that a batch brings along,
+ * of nodes and of edges.
  *
  * Thread rules: one thread at a time changes a spec; tr_sample() may be called by any threads at
  * once. Ownership: a spec is the caller's, and is read during the call that it is given to; it
@@ -48,6 +48,9 @@ enum tr_sampler {
     TR_SAMPLER_LABOR_POISSON = 2
 };
 
+/* The edges of a node that it draws. */
+enum tr_direction { TR_IN_EDGES = 0, TR_OUT_EDGES = 1 };
+
 /* Even draws in num_layers layers (1 .. TR_LAYERS_MAX), every fanout 0, without replacement.
  * TR_ERANGE: not so many layers; TR_ETOOBIG: too many edge types for so many layers. */
 TR_API int tr_sample_spec_create(struct tr_graph *graph, uint32_t num_layers,
@@ -61,6 +64,17 @@ TR_API int tr_sample_spec_set_fanout(struct tr_sample_spec *spec, uint32_t layer
                                      int32_t fanout, struct tr_error *error);
 TR_API int tr_sample_spec_set_replace(struct tr_sample_spec *spec, uint32_t layer, uint32_t etype,
                                       bool replace, struct tr_error *error);
+
+/* TR_IN_EDGES until it is set. Along out-edges the nodes of the edge type's source type draw, of their
+ * edges of that type, and their neighbours are the destinations; troupe/batch.h says what such a block
+ * is. They are drawn evenly, with or without replacement, or all, but for excluded edges. Features of
+ * an edge lie with its destination, so TR_EUNSUPPORTED of what draws by the spec where the term has
+ * weights or a mask too, or the sampler is LABOR: import the graph with reverse edge types, which have
+ * the features, and draw along their in-edges. TR_EUNSUPPORTED here: the partitions were written without
+ * out-edges; partition again with out_edges (`--out-edges`). TR_ERANGE: there is no such direction;
+ * nothing changed. */
+TR_API int tr_sample_spec_set_direction(struct tr_sample_spec *spec, uint32_t layer, uint32_t etype,
+                                        enum tr_direction direction, struct tr_error *error);
 
 /* Restricts the draws of an edge type to edges whose feature of that name, one bool or uint8 an
  * edge, is not 0; NULL: to none. The mask counts before the draw: min(fanout, edges that it allows)

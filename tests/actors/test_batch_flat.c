@@ -47,8 +47,12 @@ static void make_edges(struct batch_space *s, uint64_t *state, uint32_t layer, u
 {
     const struct block *block = &s->batch.blocks[layer];
     struct edge_space *space = batch_space_edge_space(s, layer, etype);
-    uint32_t num_dst = block->num_dst[types->etypes[etype].dst];
-    uint32_t num_src = block->num_src[types->etypes[etype].src];
+    /* Edge type 0 goes out in layer 1: its ends have changed places, and have other numbers of
+     * nodes. */
+    bool out = etype == 0 && layer == 1;
+    const struct graph_etype *type = &types->etypes[etype];
+    uint32_t num_dst = block->num_dst[out ? type->src : type->dst];
+    uint32_t num_src = block->num_src[out ? type->dst : type->src];
     uint32_t *index = fill(&space->index, state, num_dst + 1, 4), at = 0;
     for (uint32_t i = 0; i <= num_dst; i++) {
         index[i] = at;
@@ -63,9 +67,14 @@ static void make_edges(struct batch_space *s, uint64_t *state, uint32_t layer, u
         for (uint32_t i = 0; i < at; i++)
             weights[i] = 0.5f + (float)random_below(state, 100);
     }
-    *batch_space_edges(s, layer, etype) = (struct block_edges){
-        num_dst, at, index, sources, fill(&space->edge_ids, state, at, 8), weights
-    };
+    *batch_space_edges(s, layer,
+                       etype) = (struct block_edges){ num_dst,
+                                                      at,
+                                                      index,
+                                                      sources,
+                                                      fill(&space->edge_ids, state, at, 8),
+                                                      weights,
+                                                      out ? SAMPLE_OUT : SAMPLE_IN };
 }
 
 /* empty: a trainer's batch of a step in which it has no seed. */

@@ -100,7 +100,7 @@ static void draw(struct loaded *loaded, const struct graph_part *part, uint32_t 
     assert_int_equal(local_sample_prepare(&what, &request, NULL), 0);
     assert_true(local_sample_bound(&request) <= EDGES * 4);
     assert_int_equal(local_sample_draw(&space, &request, &result), 0);
-    bool is_wide = local_sample_column_bytes(part, etype) == 8;
+    bool is_wide = local_sample_column_bytes(part, etype, SAMPLE_IN) == 8;
     for (uint32_t i = 0; i < num_rows; i++) {
         uint64_t *hash = &answers->drawn[etype][part->nodes[type->dst].original_ids[i]];
         *hash = mix(*hash, counts[i]);

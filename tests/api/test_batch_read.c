@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include <troupe/batch.h>
+#include <troupe/sample.h>
 
 #include "actors/data/sampled_batch.h"
 #include "schemas/sample_spec.h"
@@ -48,6 +49,10 @@ static void fill(struct sampled_batch *sampled)
     space->etype_src[0] = 1;
     space->etype_src[1] = 0;
     space->etype_src[2] = 1;
+    /* Edge type 2 was drawn along out-edges in layer 1. */
+    space->etype_dst[0] = space->etype_dst[1] = 1;
+    space->etype_dst[2] = 0;
+    space->edges[ETYPES + 2].direction = SAMPLE_OUT;
     space->nodes[0] = (struct batch_nodes){ .num_nodes = 5,
                                             .num_seeds = 2,
                                             .ids = ids[0],
@@ -115,7 +120,9 @@ static void blocks_up_to_the_last_type_of_the_last_layer(void **state)
     for (uint32_t l = 0; l < LAYERS; l++)
         for (uint32_t e = 0; e < ETYPES; e++) {
             assert_int_equal(tr_batch_block(batch, l, e, &block, NULL), 0);
-            assert_int_equal(block.num_src, 400 + 10 * l + source_type[e]);
+            bool out = l == 1 && e == 2;
+            assert_int_equal(block.direction, out ? TR_OUT_EDGES : TR_IN_EDGES);
+            assert_int_equal(block.num_src, 400 + 10 * l + (out ? 0 : source_type[e]));
             assert_int_equal(block.num_dst, 200 + 10 * l + e);
             assert_int_equal(block.num_edges, 300 + 10 * l + e);
             assert_ptr_equal(block.index, index_of[e]);

@@ -18,25 +18,39 @@ struct way {
     bool replace;
     const char *mask, *weights;
     enum tr_sampler sampler;
-    uint64_t digest; /* of two epochs, on any placement */
+    uint64_t digest;       /* of two epochs, on any placement */
+    bool goes_out[LAYERS]; /* along out-edges */
 };
 
 #define DRAWS TR_SAMPLER_NEIGHBORS
 #define LABOR TR_SAMPLER_LABOR
 #define POISSON TR_SAMPLER_LABOR_POISSON
+#define INWARDS      \
+    {                \
+        false, false \
+    }
 
 static const struct way WAYS[] = {
-    { { 3, 4 }, false, "keep", NULL, DRAWS, UINT64_C(0x81c8a0862e5debc6) },
-    { { 3, 4 }, true, "keep", NULL, DRAWS, UINT64_C(0xb434d805a859edf5) },
-    { { TR_FANOUT_ALL, 2 }, false, "keep", NULL, DRAWS, UINT64_C(0x816f5751428ccf5a) },
-    { { 3, 4 }, false, NULL, "prob", DRAWS, UINT64_C(0xde03f4e1ff019e4c) },
-    { { 3, 4 }, true, NULL, "prob", DRAWS, UINT64_C(0x39de24a3366c72ce) },
-    { { 3, 4 }, false, "keep", "prob", DRAWS, UINT64_C(0x834b19d93636f9c7) },
-    { { TR_FANOUT_ALL, 2 }, false, NULL, "prob", DRAWS, UINT64_C(0x0a10731dc961a22e) },
-    { { 3, 4 }, false, NULL, NULL, LABOR, UINT64_C(0x1b00641ac2ff937f) },
-    { { 2, TR_FANOUT_ALL }, false, "keep", NULL, LABOR, UINT64_C(0x6b1397ece3de1790) },
-    { { 3, 4 }, false, NULL, NULL, POISSON, UINT64_C(0xbd2a47e577ee1d61) },
-    { { 0, 4 }, false, "keep", NULL, POISSON, UINT64_C(0x6985c98a9b9de04b) },
+    { { 3, 4 }, false, "keep", NULL, DRAWS, UINT64_C(0x81c8a0862e5debc6), INWARDS },
+    { { 3, 4 }, true, "keep", NULL, DRAWS, UINT64_C(0xb434d805a859edf5), INWARDS },
+    { { TR_FANOUT_ALL, 2 }, false, "keep", NULL, DRAWS, UINT64_C(0x816f5751428ccf5a), INWARDS },
+    { { 3, 4 }, false, NULL, "prob", DRAWS, UINT64_C(0xde03f4e1ff019e4c), INWARDS },
+    { { 3, 4 }, true, NULL, "prob", DRAWS, UINT64_C(0x39de24a3366c72ce), INWARDS },
+    { { 3, 4 }, false, "keep", "prob", DRAWS, UINT64_C(0x834b19d93636f9c7), INWARDS },
+    { { TR_FANOUT_ALL, 2 }, false, NULL, "prob", DRAWS, UINT64_C(0x0a10731dc961a22e), INWARDS },
+    { { 3, 4 }, false, NULL, NULL, LABOR, UINT64_C(0x1b00641ac2ff937f), INWARDS },
+    { { 2, TR_FANOUT_ALL }, false, "keep", NULL, LABOR, UINT64_C(0x6b1397ece3de1790), INWARDS },
+    { { 3, 4 }, false, NULL, NULL, POISSON, UINT64_C(0xbd2a47e577ee1d61), INWARDS },
+    { { 0, 4 }, false, "keep", NULL, POISSON, UINT64_C(0x6985c98a9b9de04b), INWARDS },
+    { { 3, 4 }, false, NULL, NULL, DRAWS, UINT64_C(0xe7affd9a1c6aed14), { true, true } },
+    { { 3, 4 }, true, NULL, NULL, DRAWS, UINT64_C(0xd63723d95d0c8d96), { true, false } },
+    { { TR_FANOUT_ALL, 2 },
+      false,
+      NULL,
+      NULL,
+      DRAWS,
+      UINT64_C(0xcedf925b61e219c4),
+      { false, true } },
 };
 #define NUM_WAYS (sizeof WAYS / sizeof *WAYS)
 
@@ -45,13 +59,15 @@ static const uint64_t LEFT_OUT_DIGESTS[NUM_WAYS] = {
     UINT64_C(0x8e369679123da2f3), UINT64_C(0x4bb6685530a75187), UINT64_C(0xd3e322ac090b4dec),
     UINT64_C(0x981a97779764e190), UINT64_C(0x3299d5b5b80875db), UINT64_C(0xff6ff3db2c865cb6),
     UINT64_C(0x200aa8a65d7251a4), UINT64_C(0xe8d05ae87e6427fc), UINT64_C(0x2d8b65dfa9af4ce0),
-    UINT64_C(0x221b8c55e18c7e24), UINT64_C(0x9dec3d6bbff5a523),
+    UINT64_C(0x221b8c55e18c7e24), UINT64_C(0x9dec3d6bbff5a523), UINT64_C(0xefb6b0bb81e68fdf),
+    UINT64_C(0xaa5a7010f09bc0b8), UINT64_C(0xa1e5bcfadcc34ee7),
 };
 
-/* The edges of each node of the graph that a way may draw, by edge type and original ID. */
+/* The edges of each node of the graph that a way may draw, by edge type and original ID: its in-edges,
+ * and its out-edges. */
 static struct sample sample;
 static bool leaves_out; /* a third of all edges */
-static uint32_t allowed[NUM_WAYS][SAMPLE_TYPES][NODES];
+static uint32_t allowed[NUM_WAYS][SAMPLE_TYPES][2][NODES];
 static uint64_t sums[NUM_WAYS];
 
 static bool is_left_out(uint32_t etype, uint64_t edge)
@@ -72,8 +88,10 @@ static void count_allowed(void)
     memset(allowed, 0, sizeof allowed);
     for (size_t w = 0; w < NUM_WAYS; w++)
         for (uint32_t e = 0; e < sample.types.num_etypes; e++)
-            for (uint64_t i = 0; i < sample.num_edges[e]; i++)
-                allowed[w][e][sample.dst[e][i]] += may_be_drawn(&WAYS[w], e, i);
+            for (uint64_t i = 0; i < sample.num_edges[e]; i++) {
+                allowed[w][e][0][sample.dst[e][i]] += may_be_drawn(&WAYS[w], e, i);
+                allowed[w][e][1][sample.src[e][i]] += may_be_drawn(&WAYS[w], e, i);
+            }
 }
 
 /* Table 0 has the "weight" of each edge, which says its original ID. */
@@ -88,15 +106,20 @@ static void check_block(size_t w, const struct tr_batch *batch, uint32_t layer, 
     const struct way *way = &WAYS[w];
     struct tr_block block = TR_BLOCK_INIT;
     struct tr_rows rows = TR_ROWS_INIT;
+    const struct graph_etype *type = &sample.types.etypes[etype];
+    bool out = way->goes_out[layer];
     size_t count;
-    const uint64_t *dst = tr_batch_original_ids(batch, sample.types.etypes[etype].dst, &count);
+    const uint64_t *dst = tr_batch_original_ids(batch, out ? type->src : type->dst, &count);
+    const uint64_t *src = tr_batch_original_ids(batch, out ? type->dst : type->src, &count);
     assert_int_equal(tr_batch_block(batch, layer, etype, &block, NULL), 0);
+    assert_int_equal(block.direction, out ? TR_OUT_EDGES : TR_IN_EDGES);
+    assert_true(block.num_src <= count);
     assert_true(block.edge_weights == NULL || way->weights != NULL);
     assert_true(block.edge_weights != NULL || way->weights == NULL || block.num_edges == 0);
     if (block.num_edges > 0)
         assert_int_equal(tr_batch_table(batch, etype, layer, &rows, NULL), 0);
     for (uint32_t d = 0; d < block.num_dst; d++) {
-        uint32_t most = allowed[w][etype][dst[d]], drawn = block.index[d + 1] - block.index[d];
+        uint32_t most = allowed[w][etype][out][dst[d]], drawn = block.index[d + 1] - block.index[d];
         int32_t fanout = way->fanout[layer];
         bool all = fanout < 0 || (!way->replace && most <= (uint32_t)fanout);
         if (way->sampler != TR_SAMPLER_LABOR_POISSON || all || fanout == 0)
@@ -106,7 +129,9 @@ static void check_block(size_t w, const struct tr_batch *batch, uint32_t layer, 
             assert_true(may_be_drawn(way, etype, edge));
             if (way->weights != NULL)
                 assert_true(all ? block.edge_weights[i] == 1 : block.edge_weights[i] > 0);
-            assert_int_equal(sample.dst[etype][edge], dst[d]);
+            /* The table goes by the edge's ID, so this ID is right, whichever node drew it. */
+            assert_int_equal((out ? sample.src : sample.dst)[etype][edge], dst[d]);
+            assert_int_equal((out ? sample.dst : sample.src)[etype][edge], src[block.sources[i]]);
         }
     }
 }
@@ -123,6 +148,9 @@ static struct tr_sample_spec *spec_of(struct tr_graph *graph, const struct way *
     if (way->weights != NULL)
         ok(tr_sample_spec_set_weights(spec, TR_EVERY, TR_EVERY, way->weights, &failure));
     ok(tr_sample_spec_set_sampler(spec, way->sampler, &failure));
+    for (uint32_t l = 0; l < LAYERS; l++)
+        if (way->goes_out[l])
+            ok(tr_sample_spec_set_direction(spec, l, TR_EVERY, TR_OUT_EDGES, &failure));
     for (uint32_t e = 0; e < sample.types.num_etypes; e++)
         ok(tr_sample_spec_add_table(spec, TR_OF_EDGES, e, "weight", TR_FOR_ALL, &failure));
     return spec;
@@ -176,12 +204,50 @@ static uint64_t run(const char *path, int placement)
     return all;
 }
 
+/* The features of edges lie with their destinations, and LABOR's numbers are of sources. */
+static uint64_t refuse_out(const char *path, int placement)
+{
+    struct tr_graph *graph;
+    struct tr_session *session = placement_open(path, placement, &graph);
+    struct tr_sample_spec *spec;
+    const uint64_t seed = 0;
+    struct tr_sample_options options;
+    struct tr_batch *batch;
+    ok(tr_sample_spec_create(graph, LAYERS, &spec, &failure));
+    ok(tr_sample_spec_set_direction(spec, 1, 0, TR_OUT_EDGES, &failure));
+    tr_sample_options_init(&options);
+    options.spec = spec;
+    options.seeds = &seed;
+    options.num_seeds = 1;
+    ok(tr_sample(graph, &options, 30 * SECOND, &batch, &failure));
+    tr_batch_release(batch);
+    ok(tr_sample_spec_set_mask(spec, 1, 0, "keep", &failure));
+    assert_int_equal(tr_sample(graph, &options, 30 * SECOND, &batch, &failure), TR_EUNSUPPORTED);
+    assert_non_null(strstr(failure.message, "import the graph with --reverse-types"));
+    ok(tr_sample_spec_set_mask(spec, 1, 0, NULL, &failure));
+    ok(tr_sample_spec_set_sampler(spec, TR_SAMPLER_LABOR, &failure));
+    assert_int_equal(tr_sample(graph, &options, 30 * SECOND, &batch, &failure), TR_EUNSUPPORTED);
+    tr_sample_spec_destroy(spec);
+    tr_graph_close(graph);
+    tr_session_close(session);
+    return 0;
+}
+
+static void out_edges_are_drawn_evenly_alone(void **state)
+{
+    (void)state;
+    sample_init(&sample, true, NODES, EDGES, 21);
+    sample.drawn_by = sample.out_edges = true;
+    placements_agree(&sample, 1, 0, refuse_out);
+    sample_fini(&sample);
+}
+
 static void placements_draw_the_same(void **state)
 {
     int differ = 0;
     (void)state;
     sample_init(&sample, true, NODES, EDGES, 21);
-    sample.drawn_by = true;
+    sample.drawn_by = sample.out_edges = true;
     count_allowed();
     placements_agree(&sample, PLACEMENTS, 0, run);
     for (size_t w = 0; w < NUM_WAYS; w++)
@@ -282,7 +348,7 @@ static void placements_leave_the_same_out(void **state)
     int differ = 0;
     (void)state;
     sample_init(&sample, true, NODES, EDGES, 21);
-    sample.drawn_by = true;
+    sample.drawn_by = sample.out_edges = true;
     leaves_out = true;
     count_allowed();
     placements_agree(&sample, PLACEMENTS, 0, draw_left_out);
@@ -338,6 +404,15 @@ static uint64_t refuse(const char *path, int placement)
     ok(tr_sample_spec_set_replace(spec, 0, 0, false, &failure));
     ok(tr_sample(graph, &options, 30 * SECOND, &batch, &failure));
     tr_batch_release(batch);
+    /* The partitions have no out-edges. */
+    assert_int_equal(tr_sample_spec_set_direction(spec, 0, 0, TR_OUT_EDGES, &failure),
+                     TR_EUNSUPPORTED);
+    assert_non_null(strstr(failure.message, "partition again with --out-edges"));
+    assert_int_equal(tr_sample_spec_set_direction(spec, 0, 0, (enum tr_direction)2, &failure),
+                     TR_ERANGE);
+    assert_string_equal(failure.message, "direction: 2 is not a value of enum tr_direction");
+    assert_int_equal(tr_sample_spec_set_direction(spec, 0, 3, TR_IN_EDGES, &failure), TR_ERANGE);
+    ok(tr_sample_spec_set_direction(spec, 0, 0, TR_IN_EDGES, &failure));
     tr_sample_spec_destroy(spec);
     tr_graph_close(graph);
     tr_session_close(session);
@@ -359,6 +434,7 @@ int main(void)
         cmocka_unit_test(placements_draw_the_same),
         cmocka_unit_test(placements_leave_the_same_out),
         cmocka_unit_test(what_cannot_be_drawn_by_is_named),
+        cmocka_unit_test(out_edges_are_drawn_evenly_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

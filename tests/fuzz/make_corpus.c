@@ -238,7 +238,13 @@ static void make_sample_messages(const struct kinds *kinds)
         uint32_t rows[3];
         uint64_t excluded[2];
     } request = { { { .num_rows = 3, .term = SAMPLE_TERM(5, false), .num_excluded = 2 },
-                    { .etype = 1, .num_rows = 3, .same_rows = 1, .term = SAMPLE_TERM(-1, false) } },
+                    { .etype = 1,
+                      .num_rows = 3,
+                      .same_rows = 1,
+                      .term = { .fanout = -1,
+                                .direction = SAMPLE_OUT,
+                                .weights = SAMPLE_NO_TABLE,
+                                .mask = SAMPLE_NO_TABLE } } },
                   { 10, 11, 12 },
                   { 7, 9 } };
     static const struct {
@@ -332,10 +338,13 @@ static struct sampled_batch *make_batch(void)
                 index,
                 fill_vec(&space->sources, index[1], 4),
                 e == 0 ? fill_vec(&space->edge_ids, index[1], 8) : NULL,
-                e == 0 ? fill_weights(&space->edge_weights, index[1]) : NULL
+                e == 0 ? fill_weights(&space->edge_weights, index[1]) : NULL,
+                SAMPLE_IN
             };
         }
-    *batch_space_edges(s, 1, 1) = (struct block_edges){ 1, 0, NULL, NULL, NULL, NULL };
+    *batch_space_edges(s, 1, 1) = (struct block_edges){ .num_dst = 1 };
+    /* Both ends of each type have as many nodes. */
+    batch_space_edges(s, 0, 1)->direction = SAMPLE_OUT;
     FAIL_IF(batch_space_set_tables(s, 2) != 0);
     s->tables[0] = (struct batch_table){
         0, SAMPLE_OF_NODES, 1, 0, { TR_F32, 2, 3, 12, fill_vec(&s->table_space[0], 2, 12) }

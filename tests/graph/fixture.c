@@ -242,7 +242,7 @@ static int answer_rows(const struct fixture *fixture, struct batch_builder *buil
     struct sample_space space = { 0 };
     struct sample_request request;
     struct sample_result result = { .counts = answer->counts, .edge_ids = answer->edge_ids };
-    bool wide = local_sample_column_bytes(&fixture->parts[part], e) == 8;
+    bool wide = local_sample_column_bytes(&fixture->parts[part], e, SAMPLE_IN) == 8;
     if (wide)
         result.wide_columns = answer->wide_columns;
     else

@@ -368,7 +368,7 @@ static void draws_that_cannot_be_made_are_refused(void **state)
         { TR_EUNSUPPORTED, "the uniform sampler has no weights" },
         { TR_EINVAL, "partition 4: mask \"w\" has " },
         { TR_EUNSUPPORTED, "the uniform sampler has no other flags than to replace" },
-        { TR_EUNSUPPORTED, "the uniform sampler has no draws along out-edges" },
+        { TR_EUNSUPPORTED, "partition 4: it was written without the out-edges of type 0" },
         { TR_ETOOBIG, "fanout 16777217 asked for, the most is 16777216" },
         { TR_ERANGE, "partition 4: row 5 of edge type 0 asked for, it has 5 rows" },
         { 0, "" },
@@ -416,8 +416,8 @@ static void draws_are_keyed_by_original_ids(void **state)
     what.etype = 1; /* each edge type has draws of its own */
     assert_int_equal(local_sample_prepare(&what, &other, NULL), 0);
     assert_true(request.key_base != other.key_base);
-    assert_int_equal(local_sample_column_bytes(&world->part, 0), 4);
-    assert_int_equal(local_sample_column_bytes(&world->part, 1), 8);
+    assert_int_equal(local_sample_column_bytes(&world->part, 0, SAMPLE_IN), 4);
+    assert_int_equal(local_sample_column_bytes(&world->part, 1, SAMPLE_IN), 8);
 }
 
 /* As many rows as fit, of which all are counted as what they may draw. */
@@ -509,8 +509,11 @@ static void a_spec_is_checked_against_its_graph(void **state)
     assert_says(&error, TR_EMISMATCH, "here: fanouts of 2 edge types, the graph has 3");
     for (uint32_t i = 0; i < 4; i++) {
         spec.terms[i].direction = SAMPLE_OUT;
+        assert_int_equal(sample_spec_check(&spec, 2, "here", &error), 0);
+        spec.terms[i].mask = 0;
         assert_int_equal(sample_spec_check(&spec, 2, "here", &error), TR_EUNSUPPORTED);
-        assert_says(&error, TR_EUNSUPPORTED, "here: the uniform sampler has no draws along out");
+        assert_says(&error, TR_EUNSUPPORTED, "here: draws along out-edges have no weights and no");
+        spec.terms[i].mask = SAMPLE_NO_TABLE;
         spec.terms[i].direction = SAMPLE_IN;
     }
     /* Names are x, y and w. */

@@ -13,6 +13,7 @@ graph_tests = \
     tests/graph/test_local \
     tests/graph/test_masked \
     tests/graph/test_negatives \
+    tests/graph/test_out_draws \
     tests/graph/test_relabel \
     tests/graph/test_sample \
     tests/graph/test_types \
@@ -33,6 +34,8 @@ tests_graph_test_types_SOURCES = tests/graph/test_types.c
 tests_graph_test_types_LDADD = $(graph_libs) $(test_libs)
 tests_graph_test_negatives_SOURCES = tests/graph/test_negatives.c tests/graph/statistics.h
 tests_graph_test_negatives_LDADD = $(graph_libs) $(test_libs)
+tests_graph_test_out_draws_SOURCES = tests/graph/test_out_draws.c tests/graph/statistics.h
+tests_graph_test_out_draws_LDADD = $(graph_libs) $(test_libs)
 tests_graph_test_key_SOURCES = tests/graph/test_key.c tests/graph/statistics.h
 tests_graph_test_key_LDADD = $(graph_libs) $(test_libs)
 tests_graph_test_relabel_SOURCES = tests/graph/test_relabel.c

@@ -288,7 +288,9 @@ static void fill_block(struct block *block, struct batch_table *table,
     counts[0] = met->count;
     counts[1] = num_dst;
     struct block_edges *edges = take(1, sizeof *edges);
-    *edges = (struct block_edges){ num_dst, index[num_dst], index, sources, NULL, NULL };
+    *edges = (struct block_edges){
+        .num_dst = num_dst, .num_edges = index[num_dst], .index = index, .sources = sources
+    };
     *block = (struct block){ counts, counts + 1, edges };
     table->of = TR_OF_EDGES;
     table->rows = (struct batch_rows){ TR_F32, index[num_dst], 1, sizeof *weights, weights };

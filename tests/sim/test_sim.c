@@ -283,6 +283,7 @@ static void seeds_that_failed_once_hold(void **state)
 struct kinds_of_seeds {
     uint32_t nodes, pairs, edges, ranges; /* edges: ranges too */
     uint32_t samplers;                    /* a bit for each kind but uniform, the last for masks */
+    uint32_t outward;                     /* terms along out-edges */
     uint32_t excluding;                   /* single draws of theirs may leave edges out */
     uint32_t once, shared, own, leaving;  /* ends are one seed; negatives; edges are left out */
     uint32_t reverses[REVERSE_RULES];     /* and their reverses, by each rule */
@@ -311,8 +312,10 @@ static void count_loader(struct kinds_of_seeds *kinds, const struct wanted_loade
         kinds->reverses[loader->open.reverse_rule]++;
     if (loader->spec.kind != SAMPLE_UNIFORM)
         kinds->samplers |= 1u << loader->spec.kind;
-    for (uint32_t i = 0; i < loader->spec.num_layers * loader->spec.num_etypes; i++)
+    for (uint32_t i = 0; i < loader->spec.num_layers * loader->spec.num_etypes; i++) {
         kinds->samplers |= loader->spec.terms[i].mask != SAMPLE_NO_TABLE ? 1u << 31 : 0;
+        kinds->outward += loader->spec.terms[i].direction == SAMPLE_OUT;
+    }
 }
 
 static struct kinds_of_seeds count_kinds(uint64_t first, uint64_t count)
@@ -371,6 +374,17 @@ static void samplers_are_drawn(void **state)
     const struct kinds_of_seeds kinds = count_kinds(seeds[0], 4 * SEEDS);
     assert_int_equal(kinds.samplers, 1u << SAMPLE_WEIGHTED | 1u << SAMPLE_LABOR |
                                          1u << SAMPLE_LABOR_POISSON | 1u << 31);
+    assert_int_equal(run_all(seeds, 4 * SEEDS, 4).failed, 0);
+}
+
+static void out_edges_are_drawn(void **state)
+{
+    uint64_t seeds[4 * SEEDS];
+    (void)state;
+    for (uint64_t i = 0; i < 4 * SEEDS; i++)
+        seeds[i] = WANTED_OUT_FROM + i;
+    assert_int_equal(count_kinds(seeds[0] - 4 * SEEDS, 4 * SEEDS).outward, 0);
+    assert_true(count_kinds(seeds[0], 4 * SEEDS).outward > 4 * SEEDS / 4);
     assert_int_equal(run_all(seeds, 4 * SEEDS, 4).failed, 0);
 }
 
@@ -550,6 +564,7 @@ int main(void)
         cmocka_unit_test(pairs_and_edges_are_seeds),
         cmocka_unit_test(ranges_of_edges_are_seeds),
         cmocka_unit_test(samplers_are_drawn),
+        cmocka_unit_test(out_edges_are_drawn),
         cmocka_unit_test(draws_leave_edges_out),
         cmocka_unit_test(links_have_negatives),
         cmocka_unit_test(negatives_have_any_end),
