@@ -118,13 +118,40 @@ size_t tr_batch_num_seeds(const struct tr_batch *batch, uint32_t ntype)
     return nodes != NULL ? nodes->num_seeds : 0;
 }
 
+/* The one edge type that the pairs have; where there are none, *etype stays. */
+static int find_only_pairs(const struct tr_batch *batch, const char *call, uint32_t *etype,
+                           struct tr_error *error)
+{
+    const struct mini_batch *b = batch_mini(batch);
+    if (b->num_pair_types > 1)
+        return tr_error_set(error, TR_EINVAL,
+                            "the batch has pairs of %" PRIu32
+                            " edge types; %s() gives those of each",
+                            b->num_pair_types, call);
+    if (b->num_pair_types == 1)
+        *etype = b->pairs[0].etype;
+    return 0;
+}
+
 int tr_batch_pairs(const struct tr_batch *batch, struct tr_pairs *pairs, struct tr_error *error)
 {
-    const struct batch_pairs *from = &batch_mini(batch)->pairs;
-    if (from->given == 0)
+    uint32_t etype = TR_ETYPE_NONE;
+    int rv = find_only_pairs(batch, "tr_batch_pairs_of", &etype, error);
+    return rv != 0 ? rv : tr_batch_pairs_of(batch, etype, pairs, error);
+}
+
+int tr_batch_pairs_of(const struct tr_batch *batch, uint32_t etype, struct tr_pairs *pairs,
+                      struct tr_error *error)
+{
+    const struct mini_batch *b = batch_mini(batch);
+    const struct batch_pairs *from = &b->pairs[batch_find_pairs(b, etype)];
+    if (b->num_pair_types == 0)
         return tr_error_set(error, TR_ENOENT,
                             "the seeds of the batch are nodes: open its loader with a set of pairs "
                             "or edges");
+    if (from == &b->pairs[b->num_pair_types])
+        return tr_error_set(error, TR_ENOENT,
+                            "the loader's set has no pairs or edges of edge type %" PRIu32, etype);
     const struct tr_pairs full = { sizeof full,   from->etype,        from->count,
                                    from->sources, from->destinations, from->edge_ids };
     return sized_write(pairs, &full, sizeof full, "tr_pairs", error);
@@ -133,9 +160,22 @@ int tr_batch_pairs(const struct tr_batch *batch, struct tr_pairs *pairs, struct 
 int tr_batch_negatives(const struct tr_batch *batch, struct tr_negatives *negatives,
                        struct tr_error *error)
 {
-    const struct batch_pairs *from = &batch_mini(batch)->pairs;
+    uint32_t etype = TR_ETYPE_NONE;
+    int rv = find_only_pairs(batch, "tr_batch_negatives_of", &etype, error);
+    return rv != 0 ? rv : tr_batch_negatives_of(batch, etype, negatives, error);
+}
+
+int tr_batch_negatives_of(const struct tr_batch *batch, uint32_t etype,
+                          struct tr_negatives *negatives, struct tr_error *error)
+{
+    const struct mini_batch *b = batch_mini(batch);
+    const uint32_t number = batch_find_pairs(b, etype);
+    if (number == b->num_pair_types && number > 0)
+        return tr_error_set(error, TR_ENOENT,
+                            "the loader's set has no pairs or edges of edge type %" PRIu32, etype);
+    const struct batch_pairs *from = &b->pairs[number];
     const struct negatives_rule *rule = &from->negatives_rule;
-    if (rule->each == 0)
+    if (number == b->num_pair_types || rule->each == 0)
         return tr_error_set(error, TR_ENOENT,
                             "the batch has no negatives: open its loader with links that say how "
                             "many there are to be");

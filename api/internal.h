@@ -130,7 +130,7 @@ struct tr_nodes {
     uint32_t etype;
     bool edges;
     /* A set of several types has a set of each, of which this holds a reference; then ntype is
-     * TR_NTYPE_SEVERAL. NULL: the set is of one. */
+     * TR_NTYPE_SEVERAL or, of edges and pairs, etype TR_ETYPE_SEVERAL. NULL: the set is of one. */
     struct tr_nodes **parts; /* [num_parts] */
     uint32_t num_parts;
     /* These are of a trainer's group; world 0: it is none. */
@@ -143,11 +143,28 @@ static inline bool nodes_are_pairs(const struct tr_nodes *nodes)
     return nodes->ntype == TR_NTYPE_PAIRS;
 }
 
-/* Whether they are edges by rank, which no list is made of. */
+/* Whether they are edges by rank, which no list is made of; of several types: none of them. */
 static inline bool nodes_are_edge_ranks(const struct tr_nodes *nodes)
 {
-    return nodes->edges && nodes->ids == NULL;
+    return nodes->edges && nodes->ids == NULL && nodes->parts == NULL;
 }
+
+/* The sets of one type each that a set is made of: itself, where it is of one. */
+static inline uint32_t nodes_num_parts(const struct tr_nodes *nodes)
+{
+    return nodes->parts == NULL ? 1 : nodes->num_parts;
+}
+static inline const struct tr_nodes *nodes_part(const struct tr_nodes *nodes, uint32_t part)
+{
+    return nodes->parts == NULL ? nodes : nodes->parts[part];
+}
+
+/* nodes.c: one set of several, where `check` finds nothing wrong with set `at` beside those before
+ * it. */
+typedef int joined_check(struct tr_nodes *const *sets, uint32_t at, struct tr_error *error);
+int nodes_join(struct tr_nodes *const *sets, uint32_t num_sets, joined_check *check,
+               struct tr_nodes **out, struct tr_error *error);
+uint64_t nodes_part_offset(const struct tr_nodes *nodes, uint32_t part);
 
 /* The mini-batch inside, as the model takes it; as long as the batch is held. */
 const struct mini_batch *batch_mini(const struct tr_batch *batch);

@@ -39,20 +39,13 @@ static int check_exclude(const struct tr_nodes *seeds, uint64_t batch_pairs,
     return 0;
 }
 
-/* Also finds where the reverses of edges are looked for; by the set of edges, which was checked. */
-static int check_reverse(const struct tr_graph *graph, const struct tr_nodes *seeds,
-                         const struct tr_link_options *o, struct link_fields *out,
+/* What can be said of reverses before the edges are known. */
+static int check_reverse(const struct tr_graph *graph, const struct tr_link_options *o,
                          struct tr_error *error)
 {
-    const struct graph_types *types = &graph->book->types;
     bool by_type = o->exclude == TR_EXCLUDE_REVERSE_TYPES;
     if (!by_type && o->exclude != TR_EXCLUDE_REVERSE_ID)
         return 0;
-    if (by_type && o->reverse_etype >= types->num_etypes)
-        return tr_error_set(error, TR_ERANGE,
-                            "reverse_etype: %" PRIu32
-                            ": types are numbered from 0, and the graph has %" PRIu32,
-                            o->reverse_etype, types->num_etypes);
     if (!by_type && o->reverse_ids != TR_REVERSE_HALVES && o->reverse_ids != TR_REVERSE_ADJACENT)
         return tr_error_set(error, TR_ERANGE,
                             "reverse_ids: %d; give TR_REVERSE_HALVES or _ADJACENT",
@@ -63,17 +56,44 @@ static int check_reverse(const struct tr_graph *graph, const struct tr_nodes *se
             "exclude: the partitions do not have the original IDs of edges, by which "
             "reverses are known; partition again without drop_edge_ids "
             "(--drop-edge-ids)");
-    out->reverse_etype = by_type ? o->reverse_etype : seeds->etype;
+    return 0;
+}
+
+/* Where the reverses of edges of a type are looked for; by the set of edges, which was checked. */
+static int find_reverse(const struct tr_graph *graph, const struct tr_nodes *seeds, bool alone,
+                        const struct tr_link_options *o, struct msg_seed_segment *out,
+                        struct tr_error *error)
+{
+    const struct graph_types *types = &graph->book->types;
+    const struct graph_etype *type = &types->etypes[seeds->etype];
+    bool by_type = o->exclude == TR_EXCLUDE_REVERSE_TYPES, listed = o->reverse_etypes != NULL;
+    if (!by_type && o->exclude != TR_EXCLUDE_REVERSE_ID)
+        return 0;
+    const uint32_t reverse = !by_type ? seeds->etype
+                             : listed ? o->reverse_etypes[seeds->etype]
+                                      : o->reverse_etype;
+    out->reverse_rule = REVERSE_NONE;
+    if ((by_type && listed && reverse == TR_ETYPE_NONE) ||
+        (!by_type && !alone && type->src != type->dst))
+        return 0;
+    if (reverse >= types->num_etypes)
+        return tr_error_set(
+            error, TR_ERANGE,
+            "%s: %" PRIu32 ": types are numbered from 0, and the graph has %" PRIu32,
+            listed ? "reverse_etypes" : "reverse_etype", reverse, types->num_etypes);
+    out->reverse_etype = reverse;
     out->reverse_rule = by_type                               ? REVERSE_SAME
                         : o->reverse_ids == TR_REVERSE_HALVES ? REVERSE_HALVES
                                                               : REVERSE_ADJACENT;
-    const struct graph_etype *type = &types->etypes[seeds->etype],
-                             *other = &types->etypes[out->reverse_etype];
+    const struct graph_etype *other = &types->etypes[reverse];
     if (other->src != type->dst || other->dst != type->src)
         return tr_error_set(error, TR_EINVAL,
                             "%s: edges of type %s do not reverse those of type %s, whose ends have "
                             "other types",
-                            by_type ? "reverse_etype" : "exclude", other->name, type->name);
+                            !by_type ? "exclude"
+                            : listed ? "reverse_etypes"
+                                     : "reverse_etype",
+                            other->name, type->name);
     return 0;
 }
 
@@ -91,14 +111,9 @@ static int find_ranks(const struct tr_graph *graph, uint32_t ntype, uint32_t *ra
     return 0;
 }
 
-/* Also finds the tables that they are drawn by. */
-static int check_negatives(const struct tr_graph *graph, const struct tr_nodes *seeds,
-                           uint64_t batch_pairs, const struct tr_link_options *o,
-                           struct link_fields *out, struct tr_error *error)
+static int check_negatives(uint64_t batch_pairs, const struct tr_link_options *o,
+                           struct tr_error *error)
 {
-    const struct graph_etype *type = &graph->book->types.etypes[seeds->etype];
-    const struct negatives_rule rule = { o->num_negatives, o->negatives, o->negative_ends,
-                                         o->no_edges, o->by };
     if ((unsigned)o->negatives > TR_NEGATIVES_IN_BATCH)
         return tr_error_set(error, TR_ERANGE,
                             "negatives: %d; give TR_NEGATIVES_OF_PAIR, _OF_BATCH or _IN_BATCH",
@@ -129,8 +144,19 @@ static int check_negatives(const struct tr_graph *graph, const struct tr_nodes *
                             " times a batch; a batch has at most %" PRIu64
                             ": give fewer, or smaller batches",
                             o->num_negatives, times, TR_NEGATIVES_MAX);
+    return 0;
+}
+
+/* The tables that the negatives of edges of a type are drawn by. */
+static int find_negatives(const struct tr_graph *graph, const struct tr_nodes *seeds,
+                          const struct tr_link_options *o, struct msg_seed_segment *out,
+                          struct tr_error *error)
+{
+    const struct graph_etype *type = &graph->book->types.etypes[seeds->etype];
+    const struct negatives_rule rule = { o->num_negatives, o->negatives, o->negative_ends,
+                                         o->no_edges, o->by };
     int rv = 0;
-    if (o->negatives == TR_NEGATIVES_IN_BATCH)
+    if (o->num_negatives == 0 || o->negatives == TR_NEGATIVES_IN_BATCH)
         return 0;
     if (o->by == TR_NEGATIVES_BY_DEGREE)
         return book_has_edge_runs(graph->book, seeds->etype)
@@ -149,7 +175,8 @@ static int check_negatives(const struct tr_graph *graph, const struct tr_nodes *
 
 int link_options_read(const struct tr_graph *graph, const struct tr_nodes *seeds,
                       uint64_t batch_pairs, const struct tr_link_options *links,
-                      struct link_fields *out, struct tr_error *error)
+                      struct link_fields *out, struct msg_seed_segment *segments,
+                      struct tr_error *error)
 {
     struct tr_link_options o = TR_LINK_OPTIONS_INIT;
     *out = (struct link_fields){ 0 };
@@ -163,9 +190,15 @@ int link_options_read(const struct tr_graph *graph, const struct tr_nodes *seeds
                             "links: the seeds are nodes; give a set of edges or pairs");
     rv = check_exclude(seeds, batch_pairs, &o, error);
     if (rv == 0)
-        rv = check_reverse(graph, seeds, &o, out, error);
+        rv = check_reverse(graph, &o, error);
     if (rv == 0)
-        rv = check_negatives(graph, seeds, batch_pairs, &o, out, error);
+        rv = check_negatives(batch_pairs, &o, error);
+    for (uint32_t i = 0; i < nodes_num_parts(seeds) && rv == 0; i++) {
+        const struct tr_nodes *part = nodes_part(seeds, i);
+        rv = find_reverse(graph, part, seeds->parts == NULL, &o, &segments[i], error);
+        if (rv == 0)
+            rv = find_negatives(graph, part, &o, &segments[i], error);
+    }
     if (rv != 0)
         return rv;
     static const uint32_t of[] = { 0, MSG_LOADER_SHARED_NEGATIVES, MSG_LOADER_NEGATIVES_IN_BATCH };

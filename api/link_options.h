@@ -7,6 +7,7 @@
 
 #include <troupe/link_prediction.h>
 
+struct msg_seed_segment;
 struct tr_graph;
 struct tr_nodes;
 
@@ -14,15 +15,14 @@ struct tr_nodes;
 struct link_fields {
     uint32_t flags; /* MSG_LOADER_* */
     uint32_t num_negatives;
-    uint32_t negative_ranks, negative_source_ranks;
     uint32_t negative_ends;
-    uint32_t reverse_etype;
-    uint32_t reverse_rule;
 };
 
-/* links NULL: all 0. seeds NULL: they are no set. batch_pairs: that a batch may have. */
+/* links NULL: all 0. seeds NULL: they are no set. batch_pairs: that a batch may have, of all edge types.
+ * segments[nodes_num_parts(seeds)]: of each type; sets what links say of it. */
 int link_options_read(const struct tr_graph *graph, const struct tr_nodes *seeds,
                       uint64_t batch_pairs, const struct tr_link_options *links,
-                      struct link_fields *out, struct tr_error *error);
+                      struct link_fields *out, struct msg_seed_segment *segments,
+                      struct tr_error *error);
 
 #endif

@@ -16,7 +16,8 @@ struct tr_loader {
     struct tr_graph *graph; /* a reference */
     struct tr_nodes *nodes; /* a reference: the seeds, should the proxy start again */
     struct msg_loader_open open;
-    struct sample_spec spec; /* what to draw, should the proxy start again */
+    struct msg_seed_segment *segments; /* of its types, as above */
+    struct sample_spec spec;           /* what to draw, should the proxy start again */
     uint64_t num_batches;
     uint32_t trainer;      /* whose proxy brings the batches */
     pthread_mutex_t mutex; /* guards all below */

@@ -57,7 +57,7 @@ int loader_open_at_proxy(struct tr_loader *l, struct port *port, bool first, uin
     proxy_name(l->trainer, name);
     do {
         bool found = (rv = port_find(port, name, deadline_ns, &proxy)) == 0;
-        struct message *request = found ? loader_make_open(&l->open, &l->spec, l->nodes, port)
+        struct message *request = found ? loader_make_open(&l->open, &l->spec, l->segments, port)
                                         : NULL;
         if (found && request == NULL)
             return error_set(error, TR_ENOMEM, "no memory for a loader of %zu seeds",
@@ -90,6 +90,7 @@ static void loader_destroy(struct tr_loader *l)
     pthread_cond_destroy(&l->left);
     pthread_mutex_destroy(&l->mutex);
     sample_spec_free(&l->spec);
+    free(l->segments);
     free(l);
     /* The graph goes last: it may be the last reference, and stops its actors. */
     graph_release(graph);
@@ -141,7 +142,7 @@ int tr_loader_open(struct tr_graph *graph, struct tr_nodes *nodes,
     struct tr_loader *l = loader_create(graph, nodes);
     if (l == NULL)
         return tr_error_set(error, TR_ENOMEM, "no memory for a loader");
-    rv = loader_fill_open(graph, nodes, &options, &l->trainer, &l->open, error);
+    rv = loader_fill_open(graph, nodes, &options, &l->trainer, &l->open, &l->segments, error);
     if (rv == 0)
         rv = loader_fill_spec(graph, &options, &l->spec, error);
     if (rv == 0)

@@ -69,53 +69,57 @@ static uint32_t flags_of(const struct tr_loader_options *o)
            (o->original_ids ? MSG_LOADER_ORIGINAL_IDS : 0) | (o->degrees ? MSG_LOADER_DEGREES : 0);
 }
 
-static const struct tr_nodes *nodes_part(const struct tr_nodes *nodes, uint32_t part)
+struct msg_seed_segment loader_segment(const struct tr_nodes *part)
 {
-    return nodes->parts == NULL ? nodes : nodes->parts[part];
-}
-
-static struct msg_seed_segment segment_of(const struct tr_nodes *nodes)
-{
+    bool pairs = nodes_are_pairs(part), listed = !pairs && part->ranks < 0;
     return (struct msg_seed_segment){
-        .ntype = nodes->ntype,
-        .seeds = nodes->ranks < 0 ? MSG_SEEDS_LISTED : MSG_SEEDS_RANKS,
-        .ranks = nodes->ranks < 0 ? 0 : (uint32_t)nodes->ranks,
-        .first_rank = nodes->first_rank,
-        .num_seeds = nodes->count,
+        .ntype = pairs ? 0 : part->ntype,
+        .seeds = listed                       ? MSG_SEEDS_LISTED
+                 : !pairs                     ? MSG_SEEDS_RANKS
+                 : nodes_are_edge_ranks(part) ? MSG_SEEDS_EDGE_RANKS
+                 : part->edges                ? MSG_SEEDS_EDGES
+                                              : MSG_SEEDS_PAIRS,
+        .ranks = pairs || listed ? 0 : (uint32_t)part->ranks,
+        .etype = pairs ? part->etype : 0,
+        .first_rank = part->first_rank,
+        .num_seeds = part->count,
     };
 }
 
-/* The i-th type of the seeds. */
-static uint32_t seed_type(const struct tr_nodes *nodes, uint32_t i)
+/* The node types of the seeds of a part: one, or those of both ends. */
+static uint32_t types_of_part(const struct tr_nodes *part, uint32_t ntypes[2])
 {
-    if (!nodes_are_pairs(nodes))
-        return nodes_part(nodes, i)->ntype;
-    const struct graph_etype *type = &nodes->graph->book->types.etypes[nodes->etype];
-    return i == 0 ? type->src : type->dst;
+    if (!nodes_are_pairs(part)) {
+        ntypes[0] = part->ntype;
+        return 1;
+    }
+    const struct graph_etype *type = &part->graph->book->types.etypes[part->etype];
+    ntypes[0] = type->src;
+    ntypes[1] = type->dst;
+    return 2;
 }
 
-/* Every type of the seeds has them. */
-static int check_labels(const struct tr_graph *graph, const struct tr_nodes *nodes, uint32_t number,
+int loader_check_labels(const struct tr_graph *graph, const struct tr_nodes *nodes, uint32_t number,
                         const char *name, struct tr_error *error)
 {
-    uint32_t num_types = nodes_are_pairs(nodes) ? 2 : tr_nodes_num_parts(nodes);
-    for (uint32_t i = 0; number != MSG_MASK_ALL && i < num_types; i++) {
-        uint32_t ntype = seed_type(nodes, i);
-        if (graph_meta_table(&graph->meta, ntype, number) < 0)
-            return tr_error_set(error, TR_ENOENT, "labels: nodes of type %s have no feature \"%s\"",
-                                tr_graph_ntype_name(graph, ntype), name);
-    }
+    uint32_t ntypes[2];
+    for (uint32_t part = 0; number != MSG_MASK_ALL && part < nodes_num_parts(nodes); part++)
+        for (uint32_t i = types_of_part(nodes_part(nodes, part), ntypes); i-- > 0;)
+            if (graph_meta_table(&graph->meta, ntypes[i], number) < 0)
+                return tr_error_set(error, TR_ENOENT,
+                                    "labels: nodes of type %s have no feature \"%s\"",
+                                    tr_graph_ntype_name(graph, ntypes[i]), name);
     return 0;
 }
 
 /* Seeds that are listed, and not a range of ranks. */
 static uint64_t num_listed(const struct tr_nodes *nodes)
 {
-    if (nodes_are_pairs(nodes))
-        return nodes_are_edge_ranks(nodes) ? 0 : nodes->count;
     uint64_t listed = 0;
-    for (uint32_t i = 0; i < tr_nodes_num_parts(nodes); i++)
-        listed += nodes_part(nodes, i)->ranks < 0 ? nodes_part(nodes, i)->count : 0;
+    for (uint32_t i = 0; i < nodes_num_parts(nodes); i++) {
+        const struct tr_nodes *part = nodes_part(nodes, i);
+        listed += part->list != NULL ? part->count : 0;
+    }
     return listed;
 }
 
@@ -139,7 +143,8 @@ _Static_assert(TR_LISTED_MAX == BIJECTION_MAX && TR_PAIRS_MAX == BIJECTION_MAX &
 
 int loader_fill_open(struct tr_graph *graph, const struct tr_nodes *nodes,
                      const struct tr_loader_options *o, uint32_t *trainer,
-                     struct msg_loader_open *open, struct tr_error *error)
+                     struct msg_loader_open *open, struct msg_seed_segment **segments,
+                     struct tr_error *error)
 {
     struct tr_session *session = graph->session;
     open->world = o->world != 0 ? o->world : graph->plan->trainers;
@@ -152,7 +157,7 @@ int loader_fill_open(struct tr_graph *graph, const struct tr_nodes *nodes,
         rv = graph_find_name(graph, o->labels, "labels", &open->labels, error);
     if (rv != 0)
         return rv;
-    rv = check_labels(graph, nodes, open->labels, o->labels, error);
+    rv = loader_check_labels(graph, nodes, open->labels, o->labels, error);
     if (rv != 0)
         return rv;
     if (nodes->world != 0 && (nodes->rank != o->rank || nodes->world != open->world))
@@ -168,39 +173,39 @@ int loader_fill_open(struct tr_graph *graph, const struct tr_nodes *nodes,
     if (nodes_are_pairs(nodes) && o->batch_size > MSG_PAIRS_BATCH_MAX)
         return tr_error_set(error, TR_ERANGE, "batch_size: %u pairs or edges; give at most %u",
                             o->batch_size, MSG_PAIRS_BATCH_MAX);
+    const uint32_t num_parts = nodes_num_parts(nodes);
+    struct msg_seed_segment *of = *segments = calloc(num_parts, sizeof *of);
+    if (of == NULL)
+        return tr_error_set(error, TR_ENOMEM, "no memory for a loader of %zu seeds", nodes->count);
+    for (uint32_t i = 0; i < num_parts; i++)
+        of[i] = loader_segment(nodes_part(nodes, i));
     const uint64_t batch_pairs = o->batch_size < nodes->count ? o->batch_size : nodes->count;
     struct link_fields links;
-    rv = link_options_read(graph, nodes, batch_pairs, o->links, &links, error);
+    rv = link_options_read(graph, nodes, batch_pairs, o->links, &links, of, error);
     if (rv != 0)
         return rv;
     open->loader = atomic_fetch_add(&session->next_loader, 1);
     open->seed = o->seed != 0 ? o->seed : session->options.seed;
     open->num_seeds = nodes->count;
-    if (nodes_are_pairs(nodes)) {
-        open->seeds = nodes_are_edge_ranks(nodes) ? MSG_SEEDS_EDGE_RANKS
-                      : nodes->edges              ? MSG_SEEDS_EDGES
-                                                  : MSG_SEEDS_PAIRS;
-        open->etype = nodes->etype;
-        open->first_rank = nodes->first_rank;
-    } else if (nodes->parts != NULL) {
+    if (nodes->parts != NULL) {
         open->seeds = MSG_SEEDS_SEVERAL;
-        open->num_segments = nodes->num_parts;
+        open->num_segments = num_parts;
     } else {
-        const struct msg_seed_segment only = segment_of(nodes);
-        open->ntype = only.ntype;
-        open->seeds = only.seeds;
-        open->ranks = only.ranks;
-        open->first_rank = only.first_rank;
+        open->ntype = of->ntype;
+        open->seeds = of->seeds;
+        open->ranks = of->ranks;
+        open->etype = of->etype;
+        open->first_rank = of->first_rank;
+        open->negative_ranks = of->negative_ranks;
+        open->negative_source_ranks = of->negative_source_ranks;
+        open->reverse_etype = of->reverse_etype;
+        open->reverse_rule = of->reverse_rule;
     }
     open->batch_size = o->batch_size;
     open->rank = o->rank;
     open->flags = flags_of(o) | links.flags;
     open->num_negatives = links.num_negatives;
-    open->negative_ranks = links.negative_ranks;
-    open->negative_source_ranks = links.negative_source_ranks;
     open->negative_ends = links.negative_ends;
-    open->reverse_etype = links.reverse_etype;
-    open->reverse_rule = links.reverse_rule;
     open->prefetch = o->prefetch;
     open->all_seeds = nodes->all_count;
     return 0;
@@ -247,20 +252,11 @@ int loader_put_lists(const struct tr_graph *graph, const struct tr_nodes *nodes,
 }
 
 /* The body of the request begins with segments where there are several types. */
-static void write_segments(const struct tr_nodes *nodes, unsigned char *to)
-{
-    for (uint32_t i = 0; i < nodes->num_parts; i++) {
-        const struct msg_seed_segment segment = segment_of(nodes->parts[i]);
-        memcpy(to, &segment, sizeof segment);
-        to += sizeof segment;
-    }
-}
-
 struct message *loader_make_open(const struct msg_loader_open *open, const struct sample_spec *spec,
-                                 const struct tr_nodes *nodes, struct port *port)
+                                 const struct msg_seed_segment *segments, struct port *port)
 {
     struct message *request = port_message(port, MSG_LOADER_OPEN);
-    size_t bytes = nodes->num_parts * sizeof(struct msg_seed_segment);
+    size_t bytes = open->num_segments * sizeof *segments;
     size_t spec_bytes = sample_spec_bytes(spec);
     unsigned char *body = request == NULL ? NULL
                                           : port_body_alloc(port, request, bytes + spec_bytes);
@@ -272,6 +268,7 @@ struct message *loader_make_open(const struct msg_loader_open *open, const struc
     *head = *open;
     head->spec_bytes = (uint32_t)spec_bytes;
     sample_spec_write(spec, body + bytes);
-    write_segments(nodes, body);
+    if (bytes > 0)
+        memcpy(body, segments, bytes);
     return request;
 }

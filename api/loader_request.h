@@ -10,10 +10,21 @@
 #include "api/internal.h"
 #include "schemas/sample_spec.h"
 
-/* The head of the request, and the trainer of this process whose proxy brings the batches. */
+/* The seeds of a set of one type, without what links say of them. */
+struct msg_seed_segment loader_segment(const struct tr_nodes *part);
+
+/* Every type of the seeds has the table `number`, which is called so; MSG_MASK_ALL: no table is
+ * wanted. TR_ENOENT. */
+int loader_check_labels(const struct tr_graph *graph, const struct tr_nodes *nodes, uint32_t number,
+                        const char *name, struct tr_error *error);
+
+/* The head of the request, and the trainer of this process whose proxy brings the batches.
+ * *segments[nodes_num_parts(nodes)]: of the body where the seeds are of several types; to be freed,
+ * after a failure too. */
 int loader_fill_open(struct tr_graph *graph, const struct tr_nodes *nodes,
                      const struct tr_loader_options *options, uint32_t *trainer,
-                     struct msg_loader_open *open, struct tr_error *error);
+                     struct msg_loader_open *open, struct msg_seed_segment **segments,
+                     struct tr_error *error);
 
 /* The spec of the draws, which sample_spec_free() takes, after a failure too. Every edge type draws
  * alike, unless the options have a spec, which says more. */
@@ -28,6 +39,6 @@ int loader_put_lists(const struct tr_graph *graph, const struct tr_nodes *nodes,
 
 /* NULL: no memory. */
 struct message *loader_make_open(const struct msg_loader_open *open, const struct sample_spec *spec,
-                                 const struct tr_nodes *nodes, struct port *port);
+                                 const struct msg_seed_segment *segments, struct port *port);
 
 #endif

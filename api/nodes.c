@@ -221,11 +221,11 @@ int tr_nodes_listed(struct tr_graph *graph, uint32_t ntype, const uint64_t *ids,
 static int check_joined(struct tr_nodes *const *sets, uint32_t at, struct tr_error *error)
 {
     const struct tr_nodes *set = sets[at];
-    if (set->graph != sets[0]->graph)
-        return tr_error_set(error, TR_EMISMATCH, "set %u belongs to another graph than set 0", at);
     if (nodes_are_pairs(set))
-        return tr_error_set(error, TR_EINVAL, "set %u has %s; give them a loader of their own", at,
-                            set->edges ? "edges" : "pairs of nodes");
+        return tr_error_set(error, TR_EINVAL,
+                            "set %u has %s, which tr_pairs_join() joins with others of their kind; "
+                            "nodes have a loader of their own",
+                            at, set->edges ? "edges" : "pairs of nodes");
     if (set->parts != NULL)
         return tr_error_set(error, TR_EINVAL,
                             "set %u has several node types; join the sets that it was made of", at);
@@ -241,8 +241,8 @@ static int check_joined(struct tr_nodes *const *sets, uint32_t at, struct tr_err
     return 0;
 }
 
-int tr_nodes_join(struct tr_nodes *const *sets, uint32_t num_sets, struct tr_nodes **out,
-                  struct tr_error *error)
+int nodes_join(struct tr_nodes *const *sets, uint32_t num_sets, joined_check *check,
+               struct tr_nodes **out, struct tr_error *error)
 {
     uint64_t count = 0;
     *out = NULL;
@@ -250,13 +250,17 @@ int tr_nodes_join(struct tr_nodes *const *sets, uint32_t num_sets, struct tr_nod
         return tr_error_set(error, TR_EINVAL, "no sets to join");
     int rv = session_mine(sets[0]->graph->session, error);
     for (uint32_t i = 0; i < num_sets && rv == 0; i++) {
-        rv = check_joined(sets, i, error);
+        rv = sets[i]->graph == sets[0]->graph
+                 ? check(sets, i, error)
+                 : tr_error_set(error, TR_EMISMATCH, "set %u belongs to another graph than set 0",
+                                i);
         /* Sums of counts below 2^64 that stop beyond 2^40 do not overflow. */
         if (rv == 0 && sets[i]->count > BIJECTION_MAX - count)
             rv = tr_error_set(error, TR_ETOOBIG,
-                              "%" PRIu64 " nodes of the sets before set %u, which has %zu; at most "
+                              "%" PRIu64 " %s of the sets before set %u, which has %zu; at most "
                               "2^40 together",
-                              count, i, sets[i]->count);
+                              count, nodes_are_pairs(sets[i]) ? "seeds" : "nodes", i,
+                              sets[i]->count);
         count += rv == 0 ? sets[i]->count : 0;
     }
     if (rv != 0)
@@ -274,8 +278,11 @@ int tr_nodes_join(struct tr_nodes *const *sets, uint32_t num_sets, struct tr_nod
         parts[i] = sets[i];
         atomic_fetch_add_explicit(&parts[i]->references, 1, memory_order_relaxed);
     }
+    bool pairs = nodes_are_pairs(sets[0]);
     *nodes = (struct tr_nodes){ .graph = sets[0]->graph,
-                                .ntype = TR_NTYPE_SEVERAL,
+                                .ntype = pairs ? TR_NTYPE_PAIRS : TR_NTYPE_SEVERAL,
+                                .etype = pairs ? TR_ETYPE_SEVERAL : 0,
+                                .edges = sets[0]->edges,
                                 .count = count,
                                 .ranks = -1,
                                 .parts = parts,
@@ -285,9 +292,15 @@ int tr_nodes_join(struct tr_nodes *const *sets, uint32_t num_sets, struct tr_nod
     return 0;
 }
 
+int tr_nodes_join(struct tr_nodes *const *sets, uint32_t num_sets, struct tr_nodes **out,
+                  struct tr_error *error)
+{
+    return nodes_join(sets, num_sets, check_joined, out, error);
+}
+
 uint32_t tr_nodes_num_parts(const struct tr_nodes *nodes)
 {
-    return nodes->parts != NULL ? nodes->num_parts : nodes_are_pairs(nodes) ? 0 : 1;
+    return nodes_are_pairs(nodes) ? 0 : nodes_num_parts(nodes);
 }
 
 int tr_nodes_part(const struct tr_nodes *nodes, uint32_t part, uint32_t *ntype, uint64_t *offset,
@@ -299,13 +312,18 @@ int tr_nodes_part(const struct tr_nodes *nodes, uint32_t part, uint32_t *ntype, 
     if (part >= tr_nodes_num_parts(nodes))
         return tr_error_set(error, TR_ERANGE, "part %" PRIu32 "; the set has %" PRIu32, part,
                             tr_nodes_num_parts(nodes));
-    const struct tr_nodes *of = nodes->parts == NULL ? nodes : nodes->parts[part];
-    *offset = 0;
-    for (uint32_t i = 0; i < part; i++)
-        *offset += nodes->parts[i]->count;
-    *ntype = of->ntype;
-    *count = of->count;
+    *ntype = nodes_part(nodes, part)->ntype;
+    *offset = nodes_part_offset(nodes, part);
+    *count = nodes_part(nodes, part)->count;
     return 0;
+}
+
+uint64_t nodes_part_offset(const struct tr_nodes *nodes, uint32_t part)
+{
+    uint64_t offset = 0;
+    for (uint32_t i = 0; i < part; i++)
+        offset += nodes->parts[i]->count;
+    return offset;
 }
 
 void nodes_release(struct tr_nodes *nodes)

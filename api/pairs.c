@@ -163,6 +163,55 @@ int tr_edges_all(struct tr_graph *graph, uint32_t etype, struct tr_nodes **out,
                    : tr_edges_range(graph, etype, 0, graph->book->num_edges[etype], out, error);
 }
 
+static int check_joined(struct tr_nodes *const *sets, uint32_t at, struct tr_error *error)
+{
+    const struct tr_nodes *set = sets[at];
+    if (at >= MSG_SEGMENTS_MAX)
+        return tr_error_set(error, TR_ETOOBIG, "set %u; at most %u are joined", at,
+                            MSG_SEGMENTS_MAX);
+    if (!nodes_are_pairs(set))
+        return tr_error_set(error, TR_EINVAL, "set %u has nodes, which tr_nodes_join() joins", at);
+    if (set->parts != NULL)
+        return tr_error_set(error, TR_EINVAL,
+                            "set %u has several edge types; join the sets that it was made of", at);
+    if (set->edges != sets[0]->edges)
+        return tr_error_set(
+            error, TR_EINVAL, "set %u has %s, and set 0 has %s; give each a loader of its own", at,
+            set->edges ? "edges" : "pairs of nodes", set->edges ? "pairs of nodes" : "edges");
+    for (uint32_t i = 0; i < at; i++)
+        if (sets[i]->etype == set->etype)
+            return tr_error_set(error, TR_EINVAL,
+                                "sets %u and %u are both of edge type %s; give one of each", i, at,
+                                tr_graph_etype_name(set->graph, set->etype));
+    return 0;
+}
+
+int tr_pairs_join(struct tr_nodes *const *sets, uint32_t num_sets, struct tr_nodes **out,
+                  struct tr_error *error)
+{
+    return nodes_join(sets, num_sets, check_joined, out, error);
+}
+
+uint32_t tr_pairs_num_parts(const struct tr_nodes *pairs)
+{
+    return nodes_are_pairs(pairs) ? nodes_num_parts(pairs) : 0;
+}
+
+int tr_pairs_part(const struct tr_nodes *pairs, uint32_t part, uint32_t *etype, uint64_t *offset,
+                  uint64_t *count, struct tr_error *error)
+{
+    int rv = session_mine(pairs->graph->session, error);
+    if (rv != 0)
+        return rv;
+    if (part >= tr_pairs_num_parts(pairs))
+        return tr_error_set(error, TR_ERANGE, "part %" PRIu32 "; the set has %" PRIu32, part,
+                            tr_pairs_num_parts(pairs));
+    *etype = nodes_part(pairs, part)->etype;
+    *offset = nodes_part_offset(pairs, part);
+    *count = nodes_part(pairs, part)->count;
+    return 0;
+}
+
 uint32_t tr_pairs_etype(const struct tr_nodes *pairs)
 {
     return nodes_are_pairs(pairs) ? pairs->etype : TR_ETYPE_NONE;
@@ -186,26 +235,43 @@ static int check_piece(const struct tr_nodes *set, bool edges, uint64_t offset, 
                         edges ? "edges" : "pairs", offset, offset + count, set->count);
 }
 
+/* The piece of a part that lies in [offset, offset + count) of a set; count 0: there is none. */
+struct part_piece {
+    uint64_t first; /* of the part */
+    uint64_t skip;  /* of the piece of the set, before it */
+    size_t count;
+};
+
+static struct part_piece piece_of(const struct tr_nodes *set, uint32_t part, uint64_t offset,
+                                  size_t count)
+{
+    const uint64_t begin = nodes_part_offset(set, part);
+    const uint64_t end = begin + nodes_part(set, part)->count, last = offset + count;
+    const uint64_t from = begin > offset ? begin : offset, to = end < last ? end : last;
+    if (from >= to)
+        return (struct part_piece){ 0, 0, 0 };
+    return (struct part_piece){ from - begin, from - offset, to - from };
+}
+
 int tr_pairs_ids(const struct tr_nodes *pairs, uint64_t offset, size_t count, uint64_t *sources,
                  uint64_t *destinations, struct tr_error *error)
 {
     int rv = check_piece(pairs, false, offset, count, error);
-    if (rv != 0)
-        return rv;
-    const uint64_t *ids = pairs->ids + 2 * offset;
-    for (size_t i = 0; i < count; i++) {
-        sources[i] = ids[2 * i];
-        destinations[i] = ids[2 * i + 1];
+    for (uint32_t part = 0; part < nodes_num_parts(pairs) && rv == 0; part++) {
+        const struct part_piece piece = piece_of(pairs, part, offset, count);
+        const uint64_t *ids = nodes_part(pairs, part)->ids + 2 * piece.first;
+        for (size_t i = 0; i < piece.count; i++) {
+            sources[piece.skip + i] = ids[2 * i];
+            destinations[piece.skip + i] = ids[2 * i + 1];
+        }
     }
-    return 0;
+    return rv;
 }
 
-int tr_edges_ids(const struct tr_nodes *edges, uint64_t offset, size_t count, int64_t timeout_ns,
-                 uint64_t *edge_ids, struct tr_error *error)
+/* Those of one type. */
+static int read_edges(const struct tr_nodes *edges, uint64_t offset, size_t count,
+                      int64_t timeout_ns, uint64_t *edge_ids, struct tr_error *error)
 {
-    int rv = check_piece(edges, true, offset, count, error);
-    if (rv != 0 || count == 0)
-        return rv;
     if (!nodes_are_edge_ranks(edges)) {
         memcpy(edge_ids, edges->ids + offset, count * sizeof *edge_ids);
         return 0;
@@ -213,4 +279,18 @@ int tr_edges_ids(const struct tr_nodes *edges, uint64_t offset, size_t count, in
     for (size_t i = 0; i < count; i++)
         edge_ids[i] = edges->first_rank + offset + i;
     return graph_fetch_edges(edges->graph, edges->etype, edge_ids, count, timeout_ns, error);
+}
+
+int tr_edges_ids(const struct tr_nodes *edges, uint64_t offset, size_t count, int64_t timeout_ns,
+                 uint64_t *edge_ids, struct tr_error *error)
+{
+    const struct deadline until = graph_until(edges->graph, timeout_ns);
+    int rv = check_piece(edges, true, offset, count, error);
+    for (uint32_t part = 0; part < nodes_num_parts(edges) && rv == 0; part++) {
+        const struct part_piece piece = piece_of(edges, part, offset, count);
+        if (piece.count > 0)
+            rv = read_edges(nodes_part(edges, part), piece.first, piece.count,
+                            deadline_left_ns(&until), edge_ids + piece.skip, error);
+    }
+    return rv;
 }

@@ -17,6 +17,7 @@
 #include "actors/data/proxy.h"
 #include "api/internal.h"
 #include "api/link_options.h"
+#include "api/loader_request.h"
 #include "api/sample_spec_of.h"
 #include "api/sized.h"
 #include "graph/alias.h"
@@ -348,6 +349,11 @@ static int check_pairs(const struct tr_graph *graph, const struct tr_nodes *pair
         return tr_error_set(error, TR_EMISMATCH, "pairs: they belong to another graph");
     if (!nodes_are_pairs(pairs))
         return tr_error_set(error, TR_EINVAL, "pairs: the set has nodes; give them as seeds");
+    if (pairs->parts != NULL)
+        return tr_error_set(
+            error, TR_EUNSUPPORTED,
+            "pairs: the set has several edge types; draw from those of each, or give "
+            "it to a loader");
     if (pairs->count == 0)
         return tr_error_set(error, TR_ERANGE, "pairs: 0 of them; give 1 or more");
     /* Edges by rank are listed for the draw. */
@@ -622,9 +628,12 @@ int tr_sample(struct tr_graph *graph, const struct tr_sample_options *options, i
     if (rv == 0)
         rv = check_options(graph, &o, error);
     struct link_fields links;
+    struct msg_seed_segment segment = { 0 };
+    if (rv == 0 && o.pairs != NULL)
+        segment = loader_segment(o.pairs);
     if (rv == 0)
         rv = link_options_read(graph, o.pairs, o.pairs == NULL ? 0 : o.pairs->count, o.links,
-                               &links, error);
+                               &links, &segment, error);
     if (rv == 0)
         rv = choose_trainer(graph, &trainer, error);
     if (rv != 0)
@@ -638,11 +647,11 @@ int tr_sample(struct tr_graph *graph, const struct tr_sample_options *options, i
                            (o.original_ids ? MSG_LOADER_ORIGINAL_IDS : 0) |
                            (o.degrees ? MSG_LOADER_DEGREES : 0) | links.flags,
                   .num_negatives = links.num_negatives,
-                  .negative_ranks = links.negative_ranks,
-                  .negative_source_ranks = links.negative_source_ranks,
+                  .negative_ranks = segment.negative_ranks,
+                  .negative_source_ranks = segment.negative_source_ranks,
                   .negative_ends = links.negative_ends,
-                  .reverse_etype = links.reverse_etype,
-                  .reverse_rule = links.reverse_rule,
+                  .reverse_etype = segment.reverse_etype,
+                  .reverse_rule = segment.reverse_rule,
                   .spec_bytes = (uint32_t)sample_spec_bytes(&o.spec->spec) },
         .seeds = o.pairs != NULL ? o.pairs->ids : o.seeds,
         .spec = &o.spec->spec,

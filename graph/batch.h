@@ -74,11 +74,10 @@ struct batch_table {
     struct batch_rows rows;
 };
 
-/* Where the seeds are pairs of nodes: pair i goes from the seed at position sources[i] among the
- * nodes of the edge type's source type to the one at destinations[i] among those of its
- * destination type. */
+/* Where the seeds are pairs of nodes, those of one edge type: pair i goes from the seed at position
+ * sources[i] among the nodes of the edge type's source type to the one at destinations[i] among those
+ * of its destination type. */
 struct batch_pairs {
-    uint32_t given; /* 1: the seeds are pairs, also where there are none in this batch */
     uint32_t etype;
     uint32_t count;
     const uint32_t *sources, *destinations; /* [count] */
@@ -108,7 +107,10 @@ struct mini_batch {
     const struct batch_nodes *nodes; /* [num_ntypes] */
     uint32_t num_tables;
     const struct batch_table *tables; /* [num_tables], by table, then by layer */
-    struct batch_pairs pairs;
+    /* The edge types that the loader's pairs have, in its order, also those of which this batch has
+     * none. Where the seeds are nodes, one that is all zeroes. */
+    uint32_t num_pair_types;
+    const struct batch_pairs *pairs; /* [num_pair_types] */
 };
 
 #endif

@@ -225,13 +225,23 @@ static int add_end(struct batch_builder *builder, uint32_t ntype, const uint64_t
     return met != UINT32_MAX ? 0 : batch_builder_add_seeds(builder, ntype, id, NULL, 1, error);
 }
 
+/* Which pairs of the batch those of the edge type are: from now on, or already. */
+static uint32_t number_of_pairs(struct batch_builder *builder, uint32_t etype)
+{
+    struct mini_batch *batch = &builder->out->batch;
+    uint32_t number = batch_find_pairs(batch, etype);
+    batch->num_pair_types += number == batch->num_pair_types;
+    return number;
+}
+
 int batch_builder_add_pairs(struct batch_builder *builder, uint32_t etype, const uint64_t *ends,
                             const uint64_t *edge_ids, uint32_t num_pairs, struct error *error)
 {
     assert(builder->hop == 0 && etype < builder->num_etypes);
     const struct graph_etype *type = &builder->graph.types->etypes[etype];
-    struct pair_space *space = &builder->out->pair_space;
-    struct batch_pairs *pairs = &builder->out->batch.pairs;
+    const uint32_t number = number_of_pairs(builder, etype);
+    struct pair_space *space = &builder->out->pair_space[number];
+    struct batch_pairs *pairs = &builder->out->pairs[number];
     size_t size = sizeof(uint32_t), count = (size_t)pairs->count + num_pairs;
     int rv = vec_reserve(&space->sources, count, size, pairs->count * size);
     if (rv == 0)
@@ -246,8 +256,7 @@ int batch_builder_add_pairs(struct batch_builder *builder, uint32_t etype, const
     uint64_t *ids = edge_ids == NULL ? NULL : space->edge_ids.data;
     if (edge_ids != NULL && num_pairs > 0)
         memcpy(ids + pairs->count, edge_ids, num_pairs * sizeof *ids);
-    *pairs = (struct batch_pairs){ .given = 1,
-                                   .etype = etype,
+    *pairs = (struct batch_pairs){ .etype = etype,
                                    .count = pairs->count,
                                    .sources = sources,
                                    .destinations = destinations,
@@ -266,10 +275,10 @@ int batch_builder_add_pairs(struct batch_builder *builder, uint32_t etype, const
 }
 
 /* An end of a negative: a node, or the end of another pair. */
-static int add_negative_end(struct batch_builder *builder, enum pair_end end, const uint64_t *drawn,
-                            uint32_t *position, struct error *error)
+static int add_negative_end(struct batch_builder *builder, const struct batch_pairs *pairs,
+                            enum pair_end end, const uint64_t *drawn, uint32_t *position,
+                            struct error *error)
 {
-    const struct batch_pairs *pairs = &builder->out->batch.pairs;
     const struct graph_etype *type = &builder->graph.types->etypes[pairs->etype];
     bool source = end == PAIR_SOURCE;
     if (builder->plan->negatives.of != NEGATIVES_IN_BATCH)
@@ -279,16 +288,17 @@ static int add_negative_end(struct batch_builder *builder, enum pair_end end, co
     return 0;
 }
 
-int batch_builder_add_negatives(struct batch_builder *builder, uint64_t first, uint32_t count,
-                                const uint64_t *destinations, const uint64_t *sources,
-                                struct error *error)
+int batch_builder_add_negatives(struct batch_builder *builder, uint32_t etype, uint64_t first,
+                                uint32_t count, const uint64_t *destinations,
+                                const uint64_t *sources, struct error *error)
 {
     const struct negatives_rule *rule = &builder->plan->negatives;
-    struct batch_pairs *pairs = &builder->out->batch.pairs;
-    struct vec *to = &builder->out->pair_space.negatives;
-    struct vec *from = &builder->out->pair_space.negative_sources;
+    const uint32_t number = batch_find_pairs(&builder->out->batch, etype);
+    assert(number < builder->out->batch.num_pair_types && builder->plan->ends_once);
+    struct batch_pairs *pairs = &builder->out->pairs[number];
+    struct vec *to = &builder->out->pair_space[number].negatives;
+    struct vec *from = &builder->out->pair_space[number].negative_sources;
     size_t size = sizeof(uint32_t);
-    assert(pairs->given != 0 && builder->plan->ends_once);
     int rv = vec_reserve(to, pairs->count_negatives + (size_t)count, size,
                          pairs->count_negatives * size);
     if (rv == 0)
@@ -301,10 +311,10 @@ int batch_builder_add_negatives(struct batch_builder *builder, uint64_t first, u
     pairs->negative_sources = from->data;
     for (uint64_t k = first; k < first + count && rv == 0; k++) {
         if (negative_has(rule, k, PAIR_SOURCE))
-            rv = add_negative_end(builder, PAIR_SOURCE, sources++,
+            rv = add_negative_end(builder, pairs, PAIR_SOURCE, sources++,
                                   (uint32_t *)from->data + pairs->count_negative_sources++, error);
         if (rv == 0 && negative_has(rule, k, PAIR_DESTINATION))
-            rv = add_negative_end(builder, PAIR_DESTINATION, destinations++,
+            rv = add_negative_end(builder, pairs, PAIR_DESTINATION, destinations++,
                                   (uint32_t *)to->data + pairs->count_negatives++, error);
     }
     return rv;

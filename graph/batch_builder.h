@@ -242,7 +242,8 @@ int batch_builder_add_seeds_with(struct batch_builder *builder, uint32_t ntype, 
 /* Appends pairs of nodes as seeds: pair i goes from ends[2 * i], of the edge type's source type,
  * to ends[2 * i + 1], of its destination type. Each end is a seed of its own, as above, or, where
  * the plan says so, each node is one seed, and the batch says at which positions they are. None at
- * all makes a batch of pairs that has none.
+ * all makes a batch of pairs that has none. Pairs of several edge types stand in the order in which
+ * each type came first.
  * edge_ids[num_pairs]: the edges that they are, which the batch keeps; NULL in all calls of a
  * batch, or in none. */
 int batch_builder_add_pairs(struct batch_builder *builder, uint32_t etype, const uint64_t *ends,
@@ -255,13 +256,13 @@ static inline uint64_t batch_builder_seed(const struct batch_builder *builder, u
     return builder->types[ntype].nodes.ids[position];
 }
 
-/* Appends the negatives of the batch's pairs with the numbers [first, first + count); all pairs were
- * added before, and the negatives before these. Of those whose destination is drawn, in their order,
+/* Appends the negatives of the batch's pairs of an edge type with the numbers [first, first + count)
+ * among these; all pairs were added before, and the negatives before these. Of those whose destination is drawn, in their order,
  * destinations[] has the nodes, of the edge type's destination type, and sources[] likewise; where
  * they are ends of other pairs, the numbers of these. Of one negative the source is met first. */
-int batch_builder_add_negatives(struct batch_builder *builder, uint64_t first, uint32_t count,
-                                const uint64_t *destinations, const uint64_t *sources,
-                                struct error *error);
+int batch_builder_add_negatives(struct batch_builder *builder, uint32_t etype, uint64_t first,
+                                uint32_t count, const uint64_t *destinations,
+                                const uint64_t *sources, struct error *error);
 
 /* batch_builder_excluded.c: leaves edges of a type out of the whole batch, by their per-type global
  * IDs, before anything is drawn: a draw is as full as the other edges allow. Before the first hop;

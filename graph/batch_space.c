@@ -18,9 +18,12 @@ static int allocate(struct batch_space *s, size_t ntypes, size_t etypes, size_t 
     s->etype_dst = calloc(etypes + 1, sizeof *s->etype_dst);
     s->edge_space = calloc(layers * etypes + 1, sizeof *s->edge_space);
     s->node_space = calloc(ntypes + 1, sizeof *s->node_space);
+    s->pairs = calloc(etypes + 1, sizeof *s->pairs);
+    s->pair_space = calloc(etypes + 1, sizeof *s->pair_space);
     bool all = s->blocks != NULL && s->edges != NULL && s->nodes != NULL && s->num_src != NULL &&
                s->num_dst != NULL && s->etype_src != NULL && s->etype_dst != NULL &&
-               s->edge_space != NULL && s->node_space != NULL;
+               s->edge_space != NULL && s->node_space != NULL && s->pairs != NULL &&
+               s->pair_space != NULL;
     return all ? 0 : TR_ENOMEM;
 }
 
@@ -37,6 +40,7 @@ int batch_space_init(struct batch_space *s, uint32_t num_ntypes, uint32_t num_et
     s->batch.num_layers = num_layers;
     s->batch.blocks = s->blocks;
     s->batch.nodes = s->nodes;
+    s->batch.pairs = s->pairs;
     for (size_t l = 0; l < num_layers; l++)
         s->blocks[l] = (struct block){ s->num_src + l * num_ntypes, s->num_dst + l * num_ntypes,
                                        s->edges + l * num_etypes };
@@ -51,6 +55,15 @@ static void fini_nodes(struct node_space *space)
     vec_fini(&space->out_degrees);
     vec_fini(&space->features);
     vec_fini(&space->labels);
+}
+
+static void fini_pairs(struct pair_space *space)
+{
+    vec_fini(&space->sources);
+    vec_fini(&space->destinations);
+    vec_fini(&space->edge_ids);
+    vec_fini(&space->negatives);
+    vec_fini(&space->negative_sources);
 }
 
 int batch_space_set_tables(struct batch_space *s, uint32_t num_tables)
@@ -89,11 +102,10 @@ void batch_space_fini(struct batch_space *s)
         fini_nodes(&s->node_space[t]);
     for (uint32_t i = 0; i < s->room_tables; i++)
         vec_fini(&s->table_space[i]);
-    vec_fini(&s->pair_space.sources);
-    vec_fini(&s->pair_space.destinations);
-    vec_fini(&s->pair_space.edge_ids);
-    vec_fini(&s->pair_space.negatives);
-    vec_fini(&s->pair_space.negative_sources);
+    for (size_t e = 0; e < s->batch.num_etypes; e++)
+        fini_pairs(&s->pair_space[e]);
+    free(s->pairs);
+    free(s->pair_space);
     free(s->tables);
     free(s->table_space);
     free(s->blocks);
@@ -118,7 +130,8 @@ void batch_space_clear(struct batch_space *s)
     memset(s->num_dst, 0, cells * sizeof *s->num_dst);
     m->seed = m->index = 0;
     m->epoch = m->rank = m->step_seeds = m->num_tables = 0;
-    m->pairs = (struct batch_pairs){ 0 };
+    m->num_pair_types = 0;
+    memset(s->pairs, 0, m->num_etypes * sizeof *s->pairs);
 }
 
 size_t batch_space_bytes(const struct batch_space *s)
@@ -133,9 +146,11 @@ size_t batch_space_bytes(const struct batch_space *s)
         bytes += sizeof *n + n->ids.capacity + n->original_ids.capacity + n->in_degrees.capacity +
                  n->out_degrees.capacity + n->features.capacity + n->labels.capacity;
     }
-    bytes += s->pair_space.sources.capacity + s->pair_space.destinations.capacity +
-             s->pair_space.edge_ids.capacity + s->pair_space.negatives.capacity +
-             s->pair_space.negative_sources.capacity;
+    for (size_t e = 0; e < s->batch.num_etypes; e++) {
+        const struct pair_space *p = &s->pair_space[e];
+        bytes += sizeof *s->pairs + sizeof *p + p->sources.capacity + p->destinations.capacity +
+                 p->edge_ids.capacity + p->negatives.capacity + p->negative_sources.capacity;
+    }
     for (uint32_t i = 0; i < s->room_tables; i++)
         bytes += sizeof *s->tables + sizeof *s->table_space + s->table_space[i].capacity;
     return bytes;

@@ -39,10 +39,11 @@ struct batch_space {
     uint32_t *etype_dst;           /* [num_etypes] node type of destinations */
     struct edge_space *edge_space; /* [num_layers][num_etypes] */
     struct node_space *node_space; /* [num_ntypes] */
-    struct pair_space pair_space;
-    struct batch_table *tables; /* [room_tables] */
-    struct vec *table_space;    /* [room_tables] */
-    uint32_t room_tables;       /* as many as a batch in it had so far */
+    struct batch_pairs *pairs;     /* [num_etypes] */
+    struct pair_space *pair_space; /* [num_etypes] */
+    struct batch_table *tables;    /* [room_tables] */
+    struct vec *table_space;       /* [room_tables] */
+    uint32_t room_tables;          /* as many as a batch in it had so far */
 };
 
 /* An empty batch of that shape; TR_ENOMEM, and then nothing is held. */
@@ -51,6 +52,15 @@ int batch_space_init(struct batch_space *space, uint32_t num_ntypes, uint32_t nu
 /* Gives the batch that many tables, all zeroes. TR_ENOMEM: it has none. */
 int batch_space_set_tables(struct batch_space *space, uint32_t num_tables);
 void batch_space_fini(struct batch_space *space);
+
+/* The number in `pairs` of those of an edge type; num_pair_types: there are none of it. */
+static inline uint32_t batch_find_pairs(const struct mini_batch *batch, uint32_t etype)
+{
+    uint32_t i = 0;
+    while (i < batch->num_pair_types && batch->pairs[i].etype != etype)
+        i++;
+    return i;
+}
 
 /* Empties it for use again: counts and pointers to 0, capacities stay. */
 void batch_space_clear(struct batch_space *space);

@@ -80,8 +80,8 @@ int batch_digest(const struct mini_batch *batch, uint64_t *digest)
         for (uint32_t i = 0; i < batch->num_etypes; i++)
             hash_edges(&hash, &batch->blocks[l].edges[i]);
     }
-    if (batch->pairs.given != 0)
-        hash_pairs(&hash, &batch->pairs);
+    for (uint32_t i = 0; i < batch->num_pair_types; i++)
+        hash_pairs(&hash, &batch->pairs[i]);
     *digest = key_mix(hash.sum);
     return rv;
 }

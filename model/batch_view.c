@@ -87,16 +87,16 @@ static void show_layer(struct batch_view *view, const struct tr_batch *batch,
                                       view->edges + (size_t)l * view->batch.num_etypes };
 }
 
-/* A loader of edges gives pairs; one of nodes has none. */
-static struct batch_pairs show_pairs(const struct tr_batch *batch)
+/* A loader of edges gives pairs; one of nodes has none. Models learn from edges of one type. Returns
+ * how many types there are. */
+static uint32_t show_pairs(const struct tr_batch *batch, struct batch_pairs *out)
 {
     struct tr_pairs pairs = TR_PAIRS_INIT;
     struct tr_negatives negatives = TR_NEGATIVES_INIT;
     if (tr_batch_pairs(batch, &pairs, NULL) != 0)
-        return (struct batch_pairs){ 0 };
+        return 0;
     bool has_negatives = tr_batch_negatives(batch, &negatives, NULL) == 0;
-    return (struct batch_pairs){
-        .given = 1,
+    *out = (struct batch_pairs){
         .etype = pairs.etype,
         .count = pairs.count,
         .sources = pairs.sources,
@@ -110,6 +110,7 @@ static struct batch_pairs show_pairs(const struct tr_batch *batch)
         .negatives = negatives.destinations,
         .negative_sources = negatives.sources,
     };
+    return 1;
 }
 
 static int batch_view_alloc(struct batch_view *view)
@@ -156,7 +157,8 @@ int batch_view_make(struct batch_view *view, const struct tr_batch *batch,
         .nodes = view->nodes,
         .num_tables = show_weights(view, batch, layers, weights),
         .tables = view->weights,
-        .pairs = show_pairs(batch),
+        .num_pair_types = show_pairs(batch, &view->pairs),
+        .pairs = &view->pairs,
     };
     *out = &view->batch;
     return 0;

@@ -16,6 +16,7 @@
 
 struct batch_view {
     struct mini_batch batch;
+    struct batch_pairs pairs;
     struct batch_nodes *nodes; /* [node types] */
     uint32_t *counts;          /* [layers][2][node types]: sources, destinations */
     struct block_edges *edges; /* [layers][edge types] */

@@ -77,7 +77,7 @@ int link_filter_batch(struct link_filter *filter, const struct link_split *split
                       struct batch_view *view, struct error *error)
 {
     struct pair_table pairs;
-    int rc = take_pairs(filter, &view->batch.pairs, &pairs);
+    int rc = take_pairs(filter, view->batch.pairs, &pairs);
     for (uint32_t l = 0; rc == 0 && l < view->batch.num_layers; l++)
         if (view->edges[l].num_edges > 0)
             rc = filter_layer(&filter->kept[l], split, &view->nodes[0], &pairs, &view->edges[l]);

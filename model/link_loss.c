@@ -31,10 +31,10 @@ double link_entropy(double score, bool edge)
 
 int link_loss_check(const struct mini_batch *batch, uint32_t seeds, struct error *error)
 {
-    const struct batch_pairs *pairs = &batch->pairs;
+    static const struct batch_pairs none = { 0 };
+    const struct batch_pairs *pairs = batch->num_pair_types == 1 ? batch->pairs : &none;
     const struct negatives_rule *rule = &pairs->negatives_rule;
-    if (!pairs->given || rule->each == 0 || rule->of != NEGATIVES_OF_PAIR ||
-        rule->ends != NEGATIVE_DESTINATIONS ||
+    if (rule->each == 0 || rule->of != NEGATIVES_OF_PAIR || rule->ends != NEGATIVE_DESTINATIONS ||
         pairs->count_negatives != (uint64_t)pairs->count * rule->each)
         return error_set(error, TR_EMISMATCH,
                          "batch: a model of links learns from pairs that have negatives of their "

@@ -35,7 +35,7 @@ static int learn_links(const struct model_config *config, struct parallel *paral
                        float *grads, struct loss_sum *result)
 {
     return link_loss_compute(parallel, outputs, batch->nodes[ntype].num_seeds, config->classes,
-                             &batch->pairs, batch->step_seeds, grads, result);
+                             batch->pairs, batch->step_seeds, grads, result);
 }
 
 const struct objective *objective_of(const struct model_config *config)

@@ -306,7 +306,7 @@ enum msg_seeds {
     MSG_SEEDS_EDGES,       /* edges of an edge type, listed in the same way */
     MSG_SEEDS_PAIRS,       /* pairs of nodes, listed in the same way */
     MSG_SEEDS_GIVEN,       /* nodes, in each request for a batch: to a sampler */
-    MSG_SEEDS_SEVERAL,     /* nodes of several types: the body has a segment for each */
+    MSG_SEEDS_SEVERAL,     /* of several types: the body has a segment for each */
     MSG_SEEDS_PAIRS_GIVEN, /* pairs, in each request for a batch: to a sampler */
     MSG_SEEDS_EDGES_GIVEN, /* edges, in each request for a batch: to a sampler */
     MSG_SEEDS_EDGE_RANKS   /* edges of an edge type: a range of their ranks (graph/edge_runs.h) */
@@ -321,19 +321,24 @@ enum msg_seeds {
  * list of nodes that the ends of edges stand in. */
 #define MSG_PAIRS_BATCH_MAX (UINT32_MAX / 2)
 
-/* The seeds of one node type in a set of several: LISTED to a proxy, GIVEN to a sampler, or RANKS.
+/* The seeds of one type in a set of several: of nodes LISTED to a proxy, GIVEN to a sampler, or
+ * RANKS; or all segments are of edges, or all of pairs, in the ways that these have.
  * Segments stand one after the other; the places of an epoch's order run over all of them. */
 struct msg_seed_segment {
-    uint32_t ntype; /* no other segment has the same */
+    uint32_t ntype; /* of nodes: no other segment has the same */
     uint32_t seeds; /* enum msg_seeds */
     uint32_t ranks; /* as in msg_loader_open, from here on */
-    uint32_t zero;
+    uint32_t etype; /* of edges and pairs: no other segment has the same */
     uint64_t first_rank;
     uint64_t num_seeds;
+    uint32_t negative_ranks, negative_source_ranks;
+    uint32_t reverse_etype;
+    uint32_t reverse_rule; /* REVERSE_NONE: edges of this type have no reverses */
 };
 
-/* A sampler asks a partition for the ranks of all segments at once. */
-#define MSG_SEGMENTS_MAX MSG_SECTIONS_MAX
+/* A sampler asks a partition for the ranks of all segments at once, or for the ends and original IDs
+ * of their edges. */
+#define MSG_SEGMENTS_MAX (MSG_SECTIONS_MAX / 2)
 
 /*
  * The batches to draw. Body: of seeds of several types struct msg_seed_segment[num_segments]; then,
@@ -364,7 +369,8 @@ struct msg_loader_open {
     uint32_t seeds;      /* enum msg_seeds */
     uint32_t ranks;      /* the number of the table of ranks */
     uint64_t first_rank; /* of num_seeds */
-    /* The types of seeds of several, whose sum is num_seeds; ntype and ranks are not read then. */
+    /* The types of seeds of several, whose sum is num_seeds; what the segments say of theirs is not
+     * read here then. */
     uint32_t num_segments;
     uint32_t etype; /* of edges and pairs, whose types of nodes it says; ntype is not read then */
     /* Of edges and pairs with MSG_LOADER_ENDS_ONCE: how many negatives each pair has, or all of them

@@ -63,21 +63,52 @@ size_t wanted_loader_bytes(const struct wanted_loader *loader)
     return loader->open.num_segments * sizeof *loader->segments + sample_spec_bytes(&loader->spec);
 }
 
-/* A pair by what a placement calls its ends, or an edge by its own number there. */
+/* Edge types that its pairs have. */
+static uint32_t num_pair_types(const struct wanted_loader *loader)
+{
+    return loader->pairs == NULL ? 0 : loader->segments == NULL ? 1 : loader->open.num_segments;
+}
+
+/* The i-th of them, and what the loader says of its pairs. */
+static struct msg_seed_segment pair_segment(const struct wanted_loader *loader, uint32_t i)
+{
+    const struct msg_loader_open *open = &loader->open;
+    if (loader->segments != NULL)
+        return loader->segments[i];
+    return (struct msg_seed_segment){ .seeds = open->seeds,
+                                      .etype = open->etype,
+                                      .first_rank = open->first_rank,
+                                      .num_seeds = open->num_seeds,
+                                      .reverse_etype = open->reverse_etype,
+                                      .reverse_rule = open->reverse_rule };
+}
+
+/* A pair by what a placement calls its ends, or an edge by its own number there: count of an edge type
+ * from that one on. */
+static uint64_t *write_pairs(const struct wanted_loader *loader,
+                             const struct sim_partitions *partitions, uint32_t etype,
+                             uint64_t first, uint64_t count, uint64_t *ids)
+{
+    const struct graph_etype *type = &partitions->raw->types.etypes[etype];
+    for (uint64_t i = first; i < first + count; i++) {
+        if (loader->edges != NULL) {
+            *ids++ = sim_partitions_edge_id(partitions, etype, loader->edges[i]);
+            continue;
+        }
+        *ids++ = partitions->global[type->src][loader->pairs[2 * i]];
+        *ids++ = partitions->global[type->dst][loader->pairs[2 * i + 1]];
+    }
+    return ids;
+}
+
 uint64_t *wanted_loader_write_seeds(const struct wanted_loader *loader,
                                     const struct sim_partitions *partitions, uint64_t *ids)
 {
-    uint64_t *const *global = partitions->global;
-    for (uint64_t i = 0; i < loader->open.num_seeds && loader->pairs == NULL; i++)
-        *ids++ = global[loader->open.ntype][loader->seeds[i]];
-    if (loader->pairs == NULL)
-        return ids;
-    for (uint64_t i = 0; i < loader->open.num_seeds && loader->edges != NULL; i++)
-        *ids++ = sim_partitions_edge_id(partitions, loader->open.etype, loader->edges[i]);
-    for (uint64_t i = 0; i < loader->open.num_seeds && loader->edges == NULL; i++) {
-        *ids++ = global[loader->pair_types[0]][loader->pairs[2 * i]];
-        *ids++ = global[loader->pair_types[1]][loader->pairs[2 * i + 1]];
-    }
+    const struct msg_loader_open *open = &loader->open;
+    if (loader->pairs != NULL)
+        return write_pairs(loader, partitions, open->etype, 0, open->num_seeds, ids);
+    for (uint64_t i = 0; i < open->num_seeds; i++)
+        *ids++ = partitions->global[open->ntype][loader->seeds[i]];
     return ids;
 }
 
@@ -104,12 +135,12 @@ static struct seed_list *list_nodes(const struct wanted_loader *loader,
 }
 
 static struct seed_list *list_pairs(const struct wanted_loader *loader,
-                                    const struct sim_partitions *partitions)
+                                    const struct sim_partitions *partitions, uint32_t etype,
+                                    uint64_t first, uint64_t count)
 {
-    struct seed_list *list = seed_list_create((loader->edges != NULL ? 1 : 2) *
-                                              loader->open.num_seeds);
+    struct seed_list *list = seed_list_create((loader->edges != NULL ? 1 : 2) * count);
     assert(list != NULL);
-    wanted_loader_write_seeds(loader, partitions, list->ids);
+    write_pairs(loader, partitions, etype, first, count, list->ids);
     return list;
 }
 
@@ -124,11 +155,13 @@ void wanted_loader_put(const struct wanted_loader *loader, const struct sim_part
     if (open->seeds == MSG_SEEDS_LISTED)
         of[count++] = list_nodes(loader, partitions, 0, open->num_seeds);
     else if (seed_kind_is_listed(open->seeds))
-        of[count++] = list_pairs(loader, partitions);
+        of[count++] = list_pairs(loader, partitions, open->etype, 0, open->num_seeds);
     for (uint32_t i = 0; i < open->num_segments; i++) {
         const struct msg_seed_segment *segment = &loader->segments[i];
         if (segment->seeds == MSG_SEEDS_LISTED)
             of[count++] = list_nodes(loader, partitions, first, segment->num_seeds);
+        else if (seed_kind_is_listed(segment->seeds))
+            of[count++] = list_pairs(loader, partitions, segment->etype, first, segment->num_seeds);
         first += segment->num_seeds;
     }
     int rv = count == 0 ? 0 : seed_lists_put(lists, number, of, count);
@@ -171,18 +204,27 @@ void wanted_loader_join(struct wanted_loader *loader, const struct sim_graph *ra
     }
 }
 
-/* Half of them, where there are some, are edges. */
-static void pick_edges(struct wanted_loader *loader, const struct sim_edges *edges, uint64_t drawn)
+/* count edges of a type at the places from `first` on. */
+static void pick_edges(struct wanted_loader *loader, const struct sim_edges *edges, uint64_t drawn,
+                       uint64_t first, uint64_t count)
 {
-    loader->edges = calloc(loader->open.num_seeds + 1, sizeof *loader->edges);
-    assert(loader->edges != NULL);
-    for (uint64_t i = 0; i < loader->open.num_seeds; i++) {
+    for (uint64_t i = 0; i < count; i++) {
         uint64_t edge = key_mix(drawn + (i % 5 == 4 ? i - 1 : i) * KEY_STEP) % edges->count;
-        loader->edges[i] = edge;
-        loader->pairs[2 * i] = edges->src[edge];
-        loader->pairs[2 * i + 1] = edges->dst[edge];
+        loader->edges[first + i] = edge;
+        loader->pairs[2 * (first + i)] = edges->src[edge];
+        loader->pairs[2 * (first + i) + 1] = edges->dst[edge];
     }
-    loader->open.seeds = MSG_SEEDS_EDGES;
+}
+
+/* The same with pairs of nodes. */
+static void pick_pairs(struct wanted_loader *loader, uint64_t num_src, uint64_t num_dst,
+                       uint64_t drawn, uint64_t first, uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++) {
+        uint64_t pair = key_mix(drawn + (i % 5 == 4 ? i - 1 : i) * KEY_STEP);
+        loader->pairs[2 * (first + i)] = pair % num_src;
+        loader->pairs[2 * (first + i) + 1] = (pair >> 32) % num_dst;
+    }
 }
 
 /* Some pairs come twice, some ends in many pairs; that there is such an edge does not matter. */
@@ -199,40 +241,107 @@ void wanted_loader_pair(struct wanted_loader *loader, const struct sim_graph *ra
         return;
     loader->pairs = calloc(open->num_seeds + 1, 2 * sizeof *loader->pairs);
     assert(loader->pairs != NULL);
-    for (uint64_t i = 0; i < open->num_seeds; i++) {
-        uint64_t pair = key_mix(drawn + (i % 5 == 4 ? i - 1 : i) * KEY_STEP);
-        loader->pairs[2 * i] = pair % num_src;
-        loader->pairs[2 * i + 1] = (pair >> 32) % num_dst;
-    }
-    loader->pair_types[0] = type->src;
-    loader->pair_types[1] = type->dst;
+    pick_pairs(loader, num_src, num_dst, drawn, 0, open->num_seeds);
     open->seeds = MSG_SEEDS_PAIRS;
     open->etype = etype;
-    if ((drawn >> 4) % 2 == 0 && raw->edges[etype].count > 0)
-        pick_edges(loader, &raw->edges[etype], drawn);
+    /* Half of them, where there are some, are edges. */
+    if ((drawn >> 4) % 2 != 0 || raw->edges[etype].count == 0)
+        return;
+    loader->edges = calloc(open->num_seeds + 1, sizeof *loader->edges);
+    assert(loader->edges != NULL);
+    pick_edges(loader, &raw->edges[etype], drawn, 0, open->num_seeds);
+    open->seeds = MSG_SEEDS_EDGES;
 }
 
-/* Ranks are found plainly: destination by destination, the edges in their order. */
+/* The edges of a type whose ranks are [first_rank, first_rank + count), at the places from `first` on.
+ * Ranks are found plainly: destination by destination, the edges in their order. */
+static void pick_ranks(struct wanted_loader *loader, const struct sim_graph *raw, uint32_t etype,
+                       uint64_t first_rank, uint64_t first, uint64_t count)
+{
+    const struct sim_edges *edges = &raw->edges[etype];
+    uint64_t rank = 0;
+    for (uint32_t v = 0; v < raw->num_nodes[raw->types.etypes[etype].dst]; v++)
+        for (uint32_t i = 0; i < edges->count; i++) {
+            uint64_t at = edges->dst[i] == v ? rank++ : UINT64_MAX;
+            if (at < first_rank || at - first_rank >= count)
+                continue;
+            at += first - first_rank;
+            loader->edges[at] = i;
+            loader->pairs[2 * at] = edges->src[i];
+            loader->pairs[2 * at + 1] = v;
+        }
+}
+
 void wanted_loader_range(struct wanted_loader *loader, const struct sim_graph *raw)
 {
     struct msg_loader_open *open = &loader->open;
-    uint64_t drawn = key_mix(open->seed + 13), rank = 0;
+    uint64_t drawn = key_mix(open->seed + 13);
     if (loader->edges == NULL || drawn % 2 != 0)
         return;
     const struct sim_edges *edges = &raw->edges[open->etype];
     open->num_seeds = open->num_seeds < edges->count ? open->num_seeds : edges->count;
     open->first_rank = (drawn >> 8) % (edges->count - open->num_seeds + 1);
     open->seeds = MSG_SEEDS_EDGE_RANKS;
-    for (uint32_t v = 0; v < raw->num_nodes[loader->pair_types[1]]; v++)
-        for (uint32_t i = 0; i < edges->count; i++) {
-            uint64_t at = edges->dst[i] == v ? rank++ : UINT64_MAX;
-            if (at < open->first_rank || at - open->first_rank >= open->num_seeds)
-                continue;
-            at -= open->first_rank;
-            loader->edges[at] = i;
-            loader->pairs[2 * at] = edges->src[i];
-            loader->pairs[2 * at + 1] = v;
-        }
+    pick_ranks(loader, raw, open->etype, open->first_rank, 0, open->num_seeds);
+}
+
+/* Of each other edge type as many at most as the loader has already, which may be none. */
+static void mix_type(struct wanted_loader *loader, const struct sim_graph *raw, uint32_t etype)
+{
+    struct msg_loader_open *open = &loader->open;
+    const struct graph_etype *type = &raw->types.etypes[etype];
+    const struct sim_edges *edges = &raw->edges[etype];
+    const uint64_t drawn = key_mix(open->seed * 31 + 47 + etype);
+    struct msg_seed_segment *segment = &loader->segments[open->num_segments++];
+    *segment = (struct msg_seed_segment){
+        .seeds = loader->edges == NULL ? MSG_SEEDS_PAIRS : MSG_SEEDS_EDGES,
+        .etype = etype,
+        .num_seeds = (drawn >> 8) % (loader->segments[0].num_seeds + 1),
+        .reverse_rule = REVERSE_NONE,
+    };
+    if (loader->edges != NULL && drawn % 2 == 0 && edges->count >= segment->num_seeds) {
+        segment->seeds = MSG_SEEDS_EDGE_RANKS;
+        segment->first_rank = (drawn >> 16) % (edges->count - segment->num_seeds + 1);
+        pick_ranks(loader, raw, etype, segment->first_rank, open->num_seeds, segment->num_seeds);
+    } else if (loader->edges != NULL) {
+        pick_edges(loader, edges, drawn, open->num_seeds, segment->num_seeds);
+    } else {
+        pick_pairs(loader, raw->num_nodes[type->src], raw->num_nodes[type->dst], drawn,
+                   open->num_seeds, segment->num_seeds);
+    }
+    open->num_seeds += segment->num_seeds;
+    for (uint32_t e = 0; e < raw->types.num_etypes; e++) {
+        const struct graph_etype *other = &raw->types.etypes[e];
+        if (e == etype || other->src != type->dst || other->dst != type->src)
+            continue;
+        segment->reverse_etype = e;
+        segment->reverse_rule = REVERSE_SAME;
+    }
+}
+
+void wanted_loader_mix(struct wanted_loader *loader, const struct sim_graph *raw)
+{
+    struct msg_loader_open *open = &loader->open;
+    const uint32_t num_etypes = raw->types.num_etypes, first = open->etype;
+    uint64_t most = (num_etypes + UINT64_C(1)) * (open->num_seeds + 1);
+    if (loader->pairs == NULL || key_mix(open->seed + 47) % 3 == 0)
+        return;
+    loader->pairs = reallocarray(loader->pairs, most, 2 * sizeof *loader->pairs);
+    if (loader->edges != NULL)
+        loader->edges = reallocarray(loader->edges, most, sizeof *loader->edges);
+    loader->segments = calloc(num_etypes, sizeof *loader->segments);
+    assert(loader->pairs != NULL && loader->segments != NULL);
+    loader->segments[0] = (struct msg_seed_segment){ .seeds = open->seeds,
+                                                     .etype = first,
+                                                     .first_rank = open->first_rank,
+                                                     .num_seeds = open->num_seeds,
+                                                     .reverse_etype = open->reverse_etype,
+                                                     .reverse_rule = open->reverse_rule };
+    open->seeds = MSG_SEEDS_SEVERAL;
+    open->num_segments = 1;
+    for (uint32_t i = 1; i < num_etypes; i++)
+        if (raw->edges[(first + i) % num_etypes].count > 0)
+            mix_type(loader, raw, (first + i) % num_etypes);
 }
 
 void wanted_loader_link(struct wanted_loader *loader)
@@ -259,7 +368,8 @@ void wanted_loader_reverse(struct wanted_loader *loader, const struct sim_graph 
     for (uint32_t i = 0; i < count && (open->flags & MSG_LOADER_EXCLUDE_REVERSE) == 0; i++) {
         uint32_t e = (first + i) % count;
         const struct graph_etype *type = &raw->types.etypes[e];
-        if (type->dst != loader->pair_types[0] || type->src != loader->pair_types[1])
+        const struct graph_etype *own = &raw->types.etypes[open->etype];
+        if (type->dst != own->src || type->src != own->dst)
             continue;
         open->flags |= MSG_LOADER_EXCLUDE_REVERSE;
         open->reverse_etype = e;
@@ -321,9 +431,14 @@ struct wanted_loader wanted_loader_first(const struct wanted_loader *loader)
         segment++;
     first.segments = NULL;
     first.open.num_segments = 0;
-    first.open.ntype = segment->ntype;
-    first.open.seeds = MSG_SEEDS_LISTED;
     first.open.num_seeds = segment->num_seeds;
+    first.open.ntype = segment->ntype;
+    first.open.seeds = loader->pairs == NULL ? MSG_SEEDS_LISTED : segment->seeds;
+    first.open.etype = segment->etype;
+    first.open.negative_ranks = segment->negative_ranks;
+    first.open.negative_source_ranks = segment->negative_source_ranks;
+    first.open.reverse_etype = segment->reverse_etype;
+    first.open.reverse_rule = segment->reverse_rule;
     return first;
 }
 
@@ -388,16 +503,29 @@ void wanted_loader_turn(struct wanted_loader *loader)
     }
 }
 
+/* What the negatives of the i-th edge type are drawn by. */
+static void rank_ends(struct wanted_loader *loader, struct sim_partitions *partitions, uint32_t i)
+{
+    struct msg_loader_open *open = &loader->open;
+    const struct msg_seed_segment segment = pair_segment(loader, i);
+    const struct graph_etype *type = &partitions->raw->types.etypes[segment.etype];
+    uint32_t *ranks = loader->segments == NULL ? &open->negative_ranks
+                                               : &loader->segments[i].negative_ranks;
+    uint32_t *source_ranks = loader->segments == NULL ? &open->negative_source_ranks
+                                                      : &loader->segments[i].negative_source_ranks;
+    *ranks = rank_all(partitions, type->dst);
+    if (open->negative_ends != NEGATIVE_DESTINATIONS)
+        *source_ranks = rank_all(partitions, type->src);
+}
+
 /* Two of three do: lists are what is left to users. */
 void wanted_loader_rank(struct wanted_loader *loader, struct sim_partitions *partitions)
 {
     struct msg_loader_open *open = &loader->open;
     uint64_t *seeds = loader->seeds;
-    if (open->num_negatives > 0)
-        open->negative_ranks = rank_all(partitions, loader->pair_types[1]);
-    if (open->num_negatives > 0 && open->negative_ends != NEGATIVE_DESTINATIONS)
-        open->negative_source_ranks = rank_all(partitions, loader->pair_types[0]);
-    for (uint32_t i = 0; i < open->num_segments; i++) {
+    for (uint32_t i = 0; i < num_pair_types(loader) && open->num_negatives > 0; i++)
+        rank_ends(loader, partitions, i);
+    for (uint32_t i = 0; i < open->num_segments && loader->pairs == NULL; i++) {
         struct msg_seed_segment *segment = &loader->segments[i];
         if (key_mix(open->seed + i + 1) % 3 != 0) {
             segment->seeds = MSG_SEEDS_RANKS;
@@ -556,15 +684,17 @@ static int compare_ids(const void *a, const void *b)
 }
 
 /* Whether other is the reverse of an edge, by their original IDs: plainly, by its ID and ends. */
-static bool is_reverse(const struct msg_loader_open *open, const struct sim_graph *raw,
+static bool is_reverse(const struct msg_seed_segment *segment, const struct sim_graph *raw,
                        uint64_t edge, uint64_t other)
 {
-    const struct sim_edges *edges = &raw->edges[open->etype];
-    const struct sim_edges *others = &raw->edges[open->reverse_etype];
+    const struct sim_edges *edges = &raw->edges[segment->etype];
+    const struct sim_edges *others = &raw->edges[segment->reverse_etype];
     uint64_t half = others->count / 2;
     if (others->src[other] != edges->dst[edge] || others->dst[other] != edges->src[edge])
         return false;
-    switch (open->reverse_rule) {
+    switch (segment->reverse_rule) {
+    case REVERSE_NONE:
+        return false;
     case REVERSE_SAME:
         return other == edge;
     case REVERSE_HALVES:
@@ -574,19 +704,18 @@ static bool is_reverse(const struct msg_loader_open *open, const struct sim_grap
     }
 }
 
-/* Puts the reverses of the batch's edges behind; returns how many. */
-static uint64_t add_reverses(const struct reference *r, const struct wanted_loader *loader,
-                             uint64_t *ids)
+/* Puts the reverses of a segment's edges in the batch behind; returns how many. */
+static uint64_t add_reverses(const struct reference *r, const struct msg_seed_segment *segment,
+                             const struct batch_pairs *pairs, uint64_t *ids)
 {
-    const struct batch_pairs *pairs = &r->batch.batch.pairs;
-    const struct msg_loader_open *open = &loader->open;
     const struct sim_graph *raw = r->partitions.raw;
     uint64_t count = 0;
     for (uint32_t i = 0; i < pairs->count; i++) {
-        uint64_t edge = sim_partitions_edge(&r->partitions, open->etype, pairs->edge_ids[i]);
-        for (uint64_t other = 0; other < raw->edges[open->reverse_etype].count; other++)
-            if (is_reverse(open, raw, edge, other))
-                ids[count++] = sim_partitions_edge_id(&r->partitions, open->reverse_etype, other);
+        uint64_t edge = sim_partitions_edge(&r->partitions, segment->etype, pairs->edge_ids[i]);
+        for (uint64_t other = 0; other < raw->edges[segment->reverse_etype].count; other++)
+            if (is_reverse(segment, raw, edge, other))
+                ids[count++] = sim_partitions_edge_id(&r->partitions, segment->reverse_etype,
+                                                      other);
     }
     return count;
 }
@@ -595,27 +724,30 @@ static uint64_t add_reverses(const struct reference *r, const struct wanted_load
 static uint64_t *find_excluded(const struct reference *r, const struct wanted_loader *loader,
                                uint32_t etype, uint64_t *count)
 {
-    const struct batch_pairs *pairs = &r->batch.batch.pairs;
-    bool own = (loader->open.flags & MSG_LOADER_EXCLUDE_SELF) != 0 && pairs->etype == etype;
-    bool reverse = (loader->open.flags & MSG_LOADER_EXCLUDE_REVERSE) != 0 &&
-                   loader->open.reverse_etype == etype;
+    const struct mini_batch *batch = &r->batch.batch;
+    bool own = (loader->open.flags & MSG_LOADER_EXCLUDE_SELF) != 0;
+    bool reverse = (loader->open.flags & MSG_LOADER_EXCLUDE_REVERSE) != 0;
     uint32_t all = wanted_loader_excluded(loader, &r->partitions, NULL);
     struct msg_excluded_edge *excluded = calloc(all + (size_t)1, sizeof *excluded);
+    uint64_t different = 0, most = all + UINT64_C(1);
     /* An edge has at most two reverses. */
-    uint64_t *ids = calloc(all + (own ? pairs->count : 0) +
-                               (reverse ? 2 * (size_t)pairs->count : 0) + (size_t)1,
-                           sizeof *ids);
-    uint64_t different = 0;
+    for (uint32_t i = 0; i < batch->num_pair_types; i++)
+        most += 3 * (uint64_t)batch->pairs[i].count;
+    uint64_t *ids = calloc(most, sizeof *ids);
     assert(excluded != NULL && ids != NULL);
     wanted_loader_excluded(loader, &r->partitions, excluded);
     *count = 0;
     for (uint32_t i = 0; i < all; i++)
         if (excluded[i].etype == etype)
             ids[(*count)++] = excluded[i].edge;
-    for (uint32_t i = 0; own && i < pairs->count; i++)
-        ids[(*count)++] = pairs->edge_ids[i];
-    if (reverse)
-        *count += add_reverses(r, loader, ids + *count);
+    for (uint32_t i = 0; i < batch->num_pair_types; i++) {
+        const struct batch_pairs *pairs = &batch->pairs[i];
+        const struct msg_seed_segment segment = pair_segment(loader, i);
+        for (uint32_t j = 0; own && pairs->etype == etype && j < pairs->count; j++)
+            ids[(*count)++] = pairs->edge_ids[j];
+        if (reverse && segment.reverse_etype == etype)
+            *count += add_reverses(r, &segment, pairs, ids + *count);
+    }
     qsort(ids, *count, sizeof *ids, compare_ids);
     for (uint64_t i = 0; i < *count; i++)
         if (i == 0 || ids[i] != ids[i - 1])
@@ -743,21 +875,22 @@ struct negative_node {
 /* Another pair's, or a node that is drawn plainly, by its number among all of the batch, or the
  * pair's own. One partition has all nodes by their original IDs. end: 0 of a destination. */
 static struct negative_node draw_negative(const struct reference *r,
-                                          const struct wanted_loader *loader, struct draw_key key,
+                                          const struct wanted_loader *loader,
+                                          const struct batch_pairs *pairs, struct draw_key key,
                                           const uint32_t *by_rank, uint32_t number, uint32_t end,
                                           uint32_t try, bool drawn)
 {
     const struct msg_loader_open *open = &loader->open;
-    const struct batch_pairs *pairs = &r->batch.batch.pairs;
-    const uint32_t ntype = loader->pair_types[end == 0 ? 1 : 0];
+    const struct graph_etype *type = &r->partitions.raw->types.etypes[pairs->etype];
+    const uint32_t ntype = end == 0 ? type->dst : type->src;
     bool in_batch = (open->flags & MSG_LOADER_NEGATIVES_IN_BATCH) != 0;
     uint64_t draw = 0;
     key.purpose = KEY_NEGATIVES;
-    key.type = open->etype;
+    key.type = pairs->etype;
     key.hop = end;
     uint64_t node = key_occurrence(key_node(key_base(&key), number), try);
     if (drawn && by_rank != NULL) {
-        const struct sim_edges *edges = &r->partitions.raw->edges[open->etype];
+        const struct sim_edges *edges = &r->partitions.raw->edges[pairs->etype];
         uint32_t edge = by_rank[key_below(node, &draw, edges->count)];
         return (struct negative_node){ .drawn = true,
                                        .node = end == 0 ? edges->dst[edge] : edges->src[edge] };
@@ -788,54 +921,56 @@ static uint32_t meet_node(struct reference *r, uint32_t ntype, const struct nega
 
 /* Draws until it is no edge, where that is wanted, and puts the ends that are drawn behind the others;
  * of two the source comes first. */
-static void meet_negative(struct reference *r, const struct wanted_loader *loader,
+static void meet_negative(struct reference *r, const struct wanted_loader *loader, uint32_t type,
                           const struct draw_key *batch, const uint32_t *by_rank, uint32_t number,
                           bool source, bool destination)
 {
-    struct batch_pairs *pairs = &r->batch.batch.pairs;
-    const struct sim_edges *edges = &r->partitions.raw->edges[loader->open.etype];
+    struct batch_pairs *pairs = &r->batch.pairs[type];
+    const struct sim_edges *edges = &r->partitions.raw->edges[pairs->etype];
+    const struct graph_etype *etype = &r->partitions.raw->types.etypes[pairs->etype];
     const uint32_t tries = pairs->negatives_rule.no_edges != 0 ? NEGATIVE_TRIES : 0;
-    uint32_t *to = r->batch.pair_space.negatives.data, try = 0;
-    uint32_t *from = r->batch.pair_space.negative_sources.data;
+    uint32_t *to = r->batch.pair_space[type].negatives.data, try = 0;
+    uint32_t *from = r->batch.pair_space[type].negative_sources.data;
     struct negative_node ends[2];
     bool edge;
     do {
-        ends[0] = draw_negative(r, loader, *batch, by_rank, number, 0, try, destination);
-        ends[1] = draw_negative(r, loader, *batch, by_rank, number, 1, try, source);
+        ends[0] = draw_negative(r, loader, pairs, *batch, by_rank, number, 0, try, destination);
+        ends[1] = draw_negative(r, loader, pairs, *batch, by_rank, number, 1, try, source);
         edge = tries > 0 && is_edge(edges, ends[1].node, ends[0].node);
     } while (edge && ++try < tries);
     pairs->negative_edges += edge;
     if (source)
-        from[pairs->count_negative_sources++] = meet_node(r, loader->pair_types[0], &ends[1]);
+        from[pairs->count_negative_sources++] = meet_node(r, etype->src, &ends[1]);
     if (destination)
-        to[pairs->count_negatives++] = meet_node(r, loader->pair_types[1], &ends[0]);
+        to[pairs->count_negatives++] = meet_node(r, etype->dst, &ends[0]);
 }
 
 /* Which edge has a rank: found plainly, destination by destination, the edges in their order. */
-static uint32_t *rank_edges(const struct reference *r, const struct wanted_loader *loader)
+static uint32_t *rank_edges(const struct reference *r, uint32_t etype)
 {
     const struct sim_graph *raw = r->partitions.raw;
-    const struct sim_edges *edges = &raw->edges[loader->open.etype];
+    const struct sim_edges *edges = &raw->edges[etype];
     uint32_t *by_rank = calloc(edges->count + (size_t)1, sizeof *by_rank), rank = 0;
     assert(by_rank != NULL);
-    for (uint32_t v = 0; v < raw->num_nodes[loader->pair_types[1]]; v++)
+    for (uint32_t v = 0; v < raw->num_nodes[raw->types.etypes[etype].dst]; v++)
         for (uint32_t i = 0; i < edges->count; i++)
             if (edges->dst[i] == v)
                 by_rank[rank++] = i;
     return by_rank;
 }
 
-/* Pair by pair. */
+/* Those of the pairs of an edge type, pair by pair. */
 static void meet_negatives(struct reference *r, const struct wanted_loader *loader,
-                           const struct draw_key *batch, uint32_t n)
+                           const struct draw_key *batch, uint32_t type)
 {
     const struct msg_loader_open *open = &loader->open;
-    struct batch_pairs *pairs = &r->batch.batch.pairs;
+    struct batch_pairs *pairs = &r->batch.pairs[type];
+    const uint32_t n = pairs->count;
     bool shared = (open->flags & MSG_LOADER_SHARED_NEGATIVES) != 0;
     bool in_batch = (open->flags & MSG_LOADER_NEGATIVES_IN_BATCH) != 0;
     uint32_t each = open->num_negatives, ends = open->negative_ends;
     uint32_t groups = shared ? n > 0 : in_batch && n == 1 ? 0 : n;
-    struct pair_space *space = &r->batch.pair_space;
+    struct pair_space *space = &r->batch.pair_space[type];
     size_t room = groups * each + (size_t)1;
     pairs->negatives = reference_room(&space->negatives, room, sizeof *pairs->negatives);
     pairs->negative_sources = reference_room(&space->negative_sources, room,
@@ -849,42 +984,54 @@ static void meet_negatives(struct reference *r, const struct wanted_loader *load
         .no_edges = (open->flags & MSG_LOADER_NEGATIVES_NO_EDGES) != 0,
         .by_degree = (open->flags & MSG_LOADER_NEGATIVES_BY_DEGREE) != 0,
     };
-    uint32_t *by_rank = pairs->negatives_rule.by_degree != 0 ? rank_edges(r, loader) : NULL;
+    uint32_t *by_rank = pairs->negatives_rule.by_degree != 0 ? rank_edges(r, pairs->etype) : NULL;
     for (uint32_t k = 0; k < groups * each; k++) {
         /* The second half of each pair's, which is the smaller one. */
         bool late = 2 * (k % each) >= each;
         bool either = ends == NEGATIVE_EITHER, both = ends == NEGATIVE_BOTH;
-        meet_negative(r, loader, batch, by_rank, k,
+        meet_negative(r, loader, type, batch, by_rank, k,
                       ends == NEGATIVE_SOURCES || both || (either && late),
                       ends == NEGATIVE_DESTINATIONS || both || (either && !late));
     }
     free(by_rank);
 }
 
-/* Where both ends are of one type, the source's place is the first. */
+/* The number of a pair's edge type among those that the loader's pairs have. */
+static uint32_t pair_type_of(const struct wanted_loader *loader, uint64_t seed)
+{
+    return loader->segments == NULL ? 0 : (uint32_t)(segment_at(loader, seed) - loader->segments);
+}
+
+/* In the order of the batch, whatever their edge type. Where both ends are of one type, the source's
+ * place is the first. */
 static void meet_pairs(struct reference *r, const struct wanted_loader *loader,
                        const uint64_t *seeds, uint32_t n)
 {
-    const uint32_t *types = loader->pair_types;
-    struct pair_space *space = &r->batch.pair_space;
-    uint32_t *sources = reference_room(&space->sources, n, sizeof *sources);
-    uint32_t *destinations = reference_room(&space->destinations, n, sizeof *destinations);
-    uint64_t *edge_ids = loader->edges == NULL
-                             ? NULL
-                             : reference_room(&space->edge_ids, n + UINT64_C(1), sizeof *edge_ids);
-    for (uint32_t i = 0; i < n && edge_ids != NULL; i++)
-        edge_ids[i] = sim_partitions_edge_id(&r->partitions, loader->open.etype,
-                                             loader->edges[seeds[i]]);
-    for (uint32_t i = 0; i < n; i++) {
-        sources[i] = meet_end(r, loader, types[0], loader->pairs[2 * seeds[i]]);
-        destinations[i] = meet_end(r, loader, types[1], loader->pairs[2 * seeds[i] + 1]);
+    r->batch.batch.num_pair_types = num_pair_types(loader);
+    for (uint32_t i = 0; i < num_pair_types(loader); i++) {
+        struct pair_space *space = &r->batch.pair_space[i];
+        struct batch_pairs *pairs = &r->batch.pairs[i];
+        *pairs = (struct batch_pairs){ .etype = pair_segment(loader, i).etype };
+        pairs->sources = reference_room(&space->sources, n, sizeof *pairs->sources);
+        pairs->destinations = reference_room(&space->destinations, n, sizeof *pairs->destinations);
+        if (loader->edges != NULL)
+            pairs->edge_ids = reference_room(&space->edge_ids, n + UINT64_C(1),
+                                             sizeof *pairs->edge_ids);
     }
-    r->batch.batch.pairs = (struct batch_pairs){ .given = 1,
-                                                 .etype = loader->open.etype,
-                                                 .count = n,
-                                                 .sources = sources,
-                                                 .destinations = destinations,
-                                                 .edge_ids = edge_ids };
+    for (uint32_t i = 0; i < n; i++) {
+        const uint32_t number = pair_type_of(loader, seeds[i]);
+        struct pair_space *space = &r->batch.pair_space[number];
+        struct batch_pairs *pairs = &r->batch.pairs[number];
+        const struct graph_etype *type = &r->partitions.raw->types.etypes[pairs->etype];
+        ((uint32_t *)space->sources.data)[pairs->count] = meet_end(r, loader, type->src,
+                                                                   loader->pairs[2 * seeds[i]]);
+        ((uint32_t *)space->destinations.data)[pairs->count] = meet_end(
+            r, loader, type->dst, loader->pairs[2 * seeds[i] + 1]);
+        if (loader->edges != NULL)
+            ((uint64_t *)space->edge_ids.data)[pairs->count] = sim_partitions_edge_id(
+                &r->partitions, pairs->etype, loader->edges[seeds[i]]);
+        pairs->count++;
+    }
 }
 
 /* Seeds of a batch name a node as often as they like. */
@@ -922,8 +1069,8 @@ void reference_build(struct reference *r, const struct wanted_loader *loader, ui
                             .rank = open->rank };
     if (loader->pairs != NULL)
         meet_pairs(r, loader, seeds, n);
-    if (open->num_negatives > 0)
-        meet_negatives(r, loader, &key, n);
+    for (uint32_t i = 0; i < num_pair_types(loader) && open->num_negatives > 0; i++)
+        meet_negatives(r, loader, &key, i);
     for (uint32_t i = 0; i < n && loader->pairs == NULL; i++)
         meet_seed(&r->nodes[type_of(loader, seeds[i])], loader->seeds[seeds[i]]);
     for (uint32_t t = 0; t < types->num_ntypes; t++)
@@ -1018,8 +1165,8 @@ static int check_pairs(struct reference *r, const struct sim_partitions *partiti
                        const struct batch_pairs *pairs, const struct batch_pairs *wanted,
                        struct error *error)
 {
-    if (pairs->given != wanted->given || (pairs->edge_ids == NULL) != (wanted->edge_ids == NULL) ||
-        pairs->etype != wanted->etype || pairs->count != wanted->count)
+    if ((pairs->edge_ids == NULL) != (wanted->edge_ids == NULL) || pairs->etype != wanted->etype ||
+        pairs->count != wanted->count)
         return error_set(error, TR_EMISMATCH,
                          "%" PRIu32 " pairs of edge type %" PRIu32 " came, not %" PRIu32,
                          pairs->count, pairs->etype, wanted->count);
@@ -1185,8 +1332,11 @@ int reference_check(struct reference *r, const struct sim_partitions *partitions
     int rv = check_head(batch, &wanted, loader, epoch, step, error);
     if (rv == 0 && batch->num_layers != loader->spec.num_layers)
         rv = error_set(error, TR_EMISMATCH, "%" PRIu32 " layers", batch->num_layers);
-    if (rv == 0)
-        rv = check_pairs(r, partitions, &batch->pairs, &wanted.pairs, error);
+    if (rv == 0 && batch->num_pair_types != wanted.num_pair_types)
+        rv = error_set(error, TR_EMISMATCH, "pairs of %" PRIu32 " edge types came, not %" PRIu32,
+                       batch->num_pair_types, wanted.num_pair_types);
+    for (uint32_t i = 0; i < wanted.num_pair_types && rv == 0; i++)
+        rv = check_pairs(r, partitions, &batch->pairs[i], &wanted.pairs[i], error);
     for (uint32_t t = 0; t < types->num_ntypes && rv == 0; t++) {
         const struct batch_nodes *nodes = &batch->nodes[t];
         rv = check_nodes(partitions, t, nodes, &wanted.nodes[t], error);

@@ -57,6 +57,9 @@
  * of three. */
 #define WANTED_OUT_FROM UINT64_C(1795834800000000)
 
+/* And in those from here on most loaders of pairs or edges have those of several edge types. */
+#define WANTED_PAIR_TYPES_FROM UINT64_C(1795836600000000)
+
 /* The nodes of a type that the walk has met, in that order. */
 struct reference_nodes {
     uint64_t *ids;       /* [room] */
@@ -81,7 +84,6 @@ struct wanted_loader {
     struct msg_seed_segment *segments; /* [open.num_segments], where they are of several types */
     /* Original IDs of both ends [2 * open.num_seeds], where these and not `seeds` are its seeds. */
     uint64_t *pairs;
-    uint32_t pair_types[2]; /* node types of sources and destinations */
     uint64_t *edges; /* [open.num_seeds], original IDs, where these pairs are the ends of edges */
     bool excludes;   /* a third of all edges, by the loader's seed */
     bool excludes_in_draw; /* half of the single draws that are made of it do */
@@ -131,6 +133,9 @@ void wanted_loader_weigh(struct wanted_loader *loader, const struct sim_graph *r
 /* Most of those that leave their edges out, by their seed, leave reverses out too then, where an edge
  * type has swapped ends. */
 void wanted_loader_reverse(struct wanted_loader *loader, const struct sim_graph *raw);
+/* Pairs or edges of other edge types join those of most loaders, by their seed; after all that says what
+ * its links are. */
+void wanted_loader_mix(struct wanted_loader *loader, const struct sim_graph *raw);
 /* The same loader with the seeds of the first of its types that has any; owns nothing. */
 struct wanted_loader wanted_loader_first(const struct wanted_loader *loader);
 /* Edge types differ: half of the specs, by the loader's seed, get other fanouts and ways to draw

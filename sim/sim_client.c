@@ -304,6 +304,7 @@ static struct wanted_loader single_draw(const struct client_actor *c)
 
 static struct message *make_draw(struct client_actor *c, const struct wanted_loader *one)
 {
+    const struct wanted_loader first = wanted_loader_first(&c->plan->loader);
     struct message *request = message_create(c->self, MSG_DRAW_REQUEST);
     size_t ids_bytes = one->open.num_seeds * seed_kind_ids(one->open.seeds) * sizeof(uint64_t);
     uint32_t excluded = wanted_loader_excluded(one, &c->world->partitions, NULL);
@@ -328,7 +329,7 @@ static struct message *make_draw(struct client_actor *c, const struct wanted_loa
         .labels = one->open.labels,
         .flags = one->open.flags,
         .spec_bytes = one->open.spec_bytes,
-        .seeds = listed_kind(&c->plan->loader),
+        .seeds = listed_kind(&first),
         .etype = one->open.etype,
         .num_excluded = excluded,
         .num_negatives = one->open.num_negatives,

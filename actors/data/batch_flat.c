@@ -28,7 +28,7 @@ struct flat {
 struct flat_head {
     uint64_t seed, index;
     uint32_t epoch, rank, step_seeds, num_ntypes, num_etypes, num_layers;
-    uint32_t num_tables, pairs; /* 0 or 1: they follow */
+    uint32_t num_tables, num_pair_types;
 };
 
 struct flat_pairs {
@@ -196,8 +196,7 @@ static void walk_pairs(struct flat *f, struct batch_pairs *p, struct pair_space 
         rule->no_edges,     rule->by_degree, p->negative_edges
     };
     flat_plain(f, &head, 1, sizeof head);
-    struct batch_pairs out = { .given = 1,
-                               .etype = head.etype,
+    struct batch_pairs out = { .etype = head.etype,
                                .count = head.count,
                                .negatives_rule = { head.num_negatives, head.negatives_of,
                                                    head.negative_ends, head.no_edges,
@@ -220,15 +219,15 @@ static void walk_pairs(struct flat *f, struct batch_pairs *p, struct pair_space 
 static void flat_walk(struct flat *f, struct batch_space *s)
 {
     struct mini_batch *m = &s->batch;
-    struct flat_head head = { m->seed,       m->index,      m->epoch,      m->rank,
-                              m->step_seeds, m->num_ntypes, m->num_etypes, m->num_layers,
-                              m->num_tables, m->pairs.given };
+    struct flat_head head = { m->seed,       m->index,         m->epoch,      m->rank,
+                              m->step_seeds, m->num_ntypes,    m->num_etypes, m->num_layers,
+                              m->num_tables, m->num_pair_types };
     flat_plain(f, &head, 1, sizeof head);
     /* The shape is compared before the arrays are walked: the batch that reads them has places
      * by its own shape. */
-    if (f->rv == 0 &&
-        (head.num_ntypes != m->num_ntypes || head.num_etypes != m->num_etypes ||
-         head.num_layers != m->num_layers || head.num_tables > FLAT_TABLES_MAX || head.pairs > 1))
+    if (f->rv == 0 && (head.num_ntypes != m->num_ntypes || head.num_etypes != m->num_etypes ||
+                       head.num_layers != m->num_layers || head.num_tables > FLAT_TABLES_MAX ||
+                       head.num_pair_types > m->num_etypes))
         f->rv = TR_EFORMAT;
     if (f->rv == 0 && f->mode == FLAT_READ)
         f->rv = batch_space_set_tables(s, head.num_tables);
@@ -238,6 +237,7 @@ static void flat_walk(struct flat *f, struct batch_space *s)
         m->epoch = head.epoch;
         m->rank = head.rank;
         m->step_seeds = head.step_seeds;
+        m->num_pair_types = head.num_pair_types;
     }
     size_t cells = (size_t)m->num_layers * m->num_ntypes;
     flat_plain(f, s->num_src, cells, sizeof *s->num_src);
@@ -248,8 +248,8 @@ static void flat_walk(struct flat *f, struct batch_space *s)
         walk_nodes(f, &s->nodes[t], &s->node_space[t]);
     for (uint32_t i = 0; i < m->num_tables && f->rv == 0; i++)
         walk_table(f, &s->tables[i], &s->table_space[i]);
-    if (f->rv == 0 && head.pairs != 0)
-        walk_pairs(f, &m->pairs, &s->pair_space);
+    for (uint32_t i = 0; i < m->num_pair_types && f->rv == 0; i++)
+        walk_pairs(f, &s->pairs[i], &s->pair_space[i]);
 }
 
 /* All of them are below the bound; ids NULL: there are none. */
@@ -340,12 +340,11 @@ static bool negatives_fit(const struct batch_pairs *p, uint32_t num_sources,
 }
 
 /* Both ends of each pair are seeds, and edges are the book's. */
-static bool pairs_fit(const struct mini_batch *m, const struct book *book)
+static bool pairs_fit(const struct mini_batch *m, const struct batch_pairs *p,
+                      const struct book *book)
 {
-    const struct batch_pairs *p = &m->pairs;
-    if (p->given == 0)
-        return true;
-    if (p->etype >= m->num_etypes)
+    /* Of each edge type there are pairs once. */
+    if (p->etype >= m->num_etypes || &m->pairs[batch_find_pairs(m, p->etype)] != p)
         return false;
     const struct graph_etype *type = &book->types.etypes[p->etype];
     for (uint32_t i = 0; i < p->count; i++)
@@ -359,8 +358,9 @@ static bool pairs_fit(const struct mini_batch *m, const struct book *book)
 static bool flat_fits(const struct batch_space *s, const struct book *book)
 {
     const struct mini_batch *m = &s->batch;
-    if (!pairs_fit(m, book))
-        return false;
+    for (uint32_t i = 0; i < m->num_pair_types; i++)
+        if (!pairs_fit(m, &m->pairs[i], book))
+            return false;
     for (uint32_t t = 0; t < m->num_ntypes; t++)
         if (!type_fits(s, t) ||
             !ids_fit(m->nodes[t].ids, m->nodes[t].num_nodes, book->num_nodes[t]))

@@ -121,8 +121,9 @@ static int add_loader(struct proxy *p, const struct msg_loader_open *open, struc
     if (rv != 0)
         return rv;
     /* The store knows a loader before it is on the list, whose slots reserve room there. */
-    rv = batch_store_open_loader(p->options->store, l->open.loader,
-                                 proxy_estimate(p->options, open, &l->spec));
+    rv = batch_store_open_loader(
+        p->options->store, l->open.loader,
+        proxy_estimate(p->options, open, seed_set_is_pairs(&l->seeds), &l->spec));
     if (rv != 0) {
         free_loader(p, l);
         return rv;

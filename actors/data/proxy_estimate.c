@@ -66,13 +66,13 @@ static uint64_t drawn_of_layer(const struct sample_spec *spec, uint32_t layer, u
 }
 
 size_t proxy_estimate(const struct proxy_options *options, const struct msg_loader_open *open,
-                      const struct sample_spec *spec)
+                      bool pairs, const struct sample_spec *spec)
 {
     const struct book *book = options->book;
     uint64_t nodes_max = total(book->num_nodes, book->types.num_ntypes);
     uint64_t edges = 0, bytes = 0;
     uint64_t nodes = open->batch_size < open->num_seeds ? open->batch_size : open->num_seeds;
-    if (seed_kind_is_pair(open->seeds)) {
+    if (pairs) {
         bytes += times(nodes, 16, COUNT_MAX); /* the positions of both ends, the ID of the edge */
         const struct negatives_rule rule = seed_set_negatives_rule(open);
         uint64_t negatives = times(negatives_groups(&rule, nodes),

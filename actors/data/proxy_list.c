@@ -20,8 +20,13 @@ static void write_segments(const struct seed_set *set, struct msg_seed_segment *
             .ntype = from->ntype,
             .seeds = seed_kind_given(from->seeds),
             .ranks = from->ranks,
+            .etype = from->etype,
             .first_rank = from->first_rank,
             .num_seeds = from->count,
+            .negative_ranks = from->negative_ranks,
+            .negative_source_ranks = from->negative_source_ranks,
+            .reverse_etype = from->reverse_etype,
+            .reverse_rule = from->reverse_rule,
         };
     }
 }
@@ -52,26 +57,34 @@ struct message *proxy_make_unlisted(struct proxy_loader *l)
     return open;
 }
 
-/* The list that has the seed at a place of the epoch's order, and where in it; NULL: no list
- * has. */
-static const uint64_t *find_listed(const struct proxy_loader *l, const struct epoch_order *order,
-                                   uint64_t at)
+/* IDs of a seed in the list that has it. */
+struct listed_seed {
+    const uint64_t *ids; /* [num_ids] */
+    uint32_t num_ids;    /* 0: no list has the seed */
+};
+
+/* The seed at a place of the epoch's order. */
+static struct listed_seed find_listed(const struct proxy_loader *l, const struct epoch_order *order,
+                                      uint64_t at)
 {
     uint64_t place = order == NULL ? at : epoch_order_at(order, at);
     const struct seed_segment *segment = &l->seeds.segments[seed_set_find(&l->seeds, place)];
     const struct seed_list *list = segment->list;
-    return list == NULL ? NULL : list->ids + (place - segment->begin) * segment->num_ids;
+    if (list == NULL)
+        return (struct listed_seed){ NULL, 0 };
+    return (struct listed_seed){ list->ids + (place - segment->begin) * segment->num_ids,
+                                 segment->num_ids };
 }
 
-/* How many of a batch's seeds lists have. */
+/* How many IDs of a batch's seeds lists have. */
 static uint32_t count_listed(const struct proxy_loader *l, const struct epoch_order *order,
                              uint64_t begin, uint32_t count)
 {
     uint32_t listed = 0;
     if (l->seeds.num_segments == 1)
-        return count;
+        return count * l->seeds.segments[0].num_ids;
     for (uint32_t i = 0; i < count; i++)
-        listed += find_listed(l, order, begin + i) != NULL;
+        listed += find_listed(l, order, begin + i).num_ids;
     return listed;
 }
 
@@ -82,16 +95,14 @@ int proxy_make_listed(const struct proxy_slot *slot, struct message **request)
     const struct epoch_order *order;
     uint64_t begin;
     uint32_t count, step_seeds, at = 0;
-    /* Where there are several segments each is of nodes. A batch's pairs are few enough for 32
-     * bits. */
-    const uint32_t num_ids = l->seeds.segments[0].num_ids;
     /* The order comes first, for which there may be no memory; then the count, by which the message
      * is made. */
     int rv = epoch_orders_find(&l->orders, &l->epochs, slot->epoch, &order);
     if (rv != 0)
         return rv;
     epoch_plan_step(&l->epochs, slot->step, &begin, &count, &step_seeds);
-    uint32_t listed = count_listed(l, order, begin, count) * num_ids;
+    /* A batch's pairs are few enough for 32 bits. */
+    uint32_t listed = count_listed(l, order, begin, count);
     *request = message_create(self, MSG_BATCH_REQUEST);
     uint64_t *ids = NULL;
     if (*request != NULL && listed > 0)
@@ -101,9 +112,9 @@ int proxy_make_listed(const struct proxy_slot *slot, struct message **request)
         return TR_ENOMEM;
     }
     for (uint32_t i = 0; i < count && at < listed; i++) {
-        const uint64_t *id = find_listed(l, order, begin + i);
-        for (uint32_t j = 0; id != NULL && j < num_ids; j++)
-            ids[at++] = id[j];
+        const struct listed_seed seed = find_listed(l, order, begin + i);
+        for (uint32_t j = 0; j < seed.num_ids; j++)
+            ids[at++] = seed.ids[j];
     }
     *(struct msg_batch_request *)message_head(*request) = (struct msg_batch_request){
         .loader = l->open.loader,

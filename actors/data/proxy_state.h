@@ -178,7 +178,7 @@ int proxy_deposit(const struct proxy_slot *slot, struct sampled_batch *batch, in
 
 /* An upper bound of the bytes of one batch, before there was any. */
 size_t proxy_estimate(const struct proxy_options *options, const struct msg_loader_open *open,
-                      const struct sample_spec *spec);
+                      bool pairs, const struct sample_spec *spec);
 
 /* Room is reserved for it, and it is not there yet. */
 static inline bool proxy_is_under_way(const struct proxy_slot *slot)

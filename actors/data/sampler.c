@@ -227,8 +227,7 @@ static void step_task(struct task *task)
             task->step = TASK_READ_SEEDS;
             break;
         }
-        if (sampler_leaves_reverses(task) && !task->finds_reverses) {
-            rv = sampler_find_reverses(task, &error);
+        if (sampler_leaves_reverses(task) && (rv = sampler_find_reverses(task, &error)) != 0) {
             task->step = TASK_READ_SEEDS;
             break;
         }
@@ -338,8 +337,8 @@ static int begin_builder(struct task *task, const struct msg_batch_request *aske
     task->next_seed = task->first_seed;
     task->next_given = 0;
     task->end_seed = task->next_seed + count;
-    task->next_negative = 0;
-    task->end_negative = negatives_groups(&l->plan.negatives, count) * l->plan.negatives.each;
+    task->negative_segments = 0;
+    task->next_negative = task->end_negative = 0;
     task->finds_negatives = false;
     /* The batch is the task's before the builder takes anything: where that fails, ending the
      * task releases batch and snapshots. */
@@ -539,9 +538,10 @@ static int init_task(struct sampler *s, struct task *task)
     task->asks = calloc(book->num_parts, sizeof *task->asks);
     task->snapshots = calloc(book->num_parts, sizeof *task->snapshots);
     task->parts = calloc(book->num_parts, sizeof *task->parts);
-    /* A node type has one segment at most; a loader of one segment may be of a graph without
-     * types, and the ends of negatives are two, of one type perhaps. */
-    size_t segments = book->types.num_ntypes + (size_t)2;
+    /* A node type has one segment at most, or an edge type; a loader of one segment may be of a graph
+     * without types, and the ends of negatives are two, of one type perhaps. */
+    const uint32_t ntypes = book->types.num_ntypes, etypes = book->types.num_etypes;
+    size_t segments = (ntypes > etypes ? ntypes : etypes) + (size_t)2;
     task->segment_starts = calloc(segments + 1, sizeof *task->segment_starts);
     task->seed_starts = calloc(book->num_parts * segments + 1, sizeof *task->seed_starts);
     if (task->asks == NULL || task->snapshots == NULL || task->parts == NULL ||

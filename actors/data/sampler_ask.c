@@ -94,12 +94,18 @@ void sampler_init_ask(struct ask *ask, struct task *task, uint32_t part)
 /* One answer brings all: a slice of seeds is small. */
 static bool wants_seeds(struct ask *ask)
 {
-    uint32_t segments = sampler_num_segments(ask->task);
-    ask->call.reply_bytes = sampler_seeds_of(ask->task, ask->part) * sampler_seed_bytes(ask->task);
+    const struct task *task = ask->task;
+    uint32_t segments = sampler_num_segments(task), sections = segments;
+    ask->call.reply_bytes = sampler_seeds_of(task, ask->part) * sampler_seed_bytes(task);
+    for (uint32_t s = 0; s < segments; s++) {
+        const uint32_t *start = &task->seed_starts[(size_t)ask->part * segments + s];
+        if (!sampler_finds_originals(task, s))
+            continue;
+        ask->call.reply_bytes += (start[1] - start[0]) * sizeof(uint64_t);
+        sections++;
+    }
     /* The rows of each section begin at a multiple of 64. */
-    ask->call.reply_bytes += (segments - 1) * (size_t)64;
-    if (sampler_finds_originals(ask->task))
-        ask->call.reply_bytes += 64 + sampler_seeds_of(ask->task, ask->part) * sizeof(uint64_t);
+    ask->call.reply_bytes += (sections - 1) * (size_t)64;
     return true;
 }
 

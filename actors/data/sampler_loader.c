@@ -160,7 +160,8 @@ static struct loader_state *add_loader(struct sampler *s, const struct msg_loade
     /* The sampler is set before the versions: pinning and unpinning read the book by it. */
     l->sampler = s;
     if (message == NULL || pin_versions(l) != 0 ||
-        seed_set_init(&l->seeds, open, message_body(message), message->frame.body_bytes) != 0) {
+        seed_set_init(&l->seeds, open, message_body(message), message->frame.body_bytes) != 0 ||
+        (l->negatives = calloc(l->seeds.num_segments, 2 * sizeof *l->negatives)) == NULL) {
         message_release(s->self, message);
         seed_set_fini(&l->seeds);
         unpin_versions(l);
@@ -187,8 +188,9 @@ static struct loader_state *add_loader(struct sampler *s, const struct msg_loade
         .ends_once = has_flag(open, MSG_LOADER_ENDS_ONCE),
         .negatives = seed_set_negatives_rule(open),
     };
-    for (uint32_t end = 0; end < 2 && open->num_negatives > 0; end++)
-        l->negatives[end] = seed_set_negatives(s->options->book, open, end);
+    for (uint32_t i = 0; i < 2 * l->seeds.num_segments && open->num_negatives > 0; i++)
+        l->negatives[i] = seed_set_negatives(s->options->book, open, &l->seeds.segments[i / 2],
+                                             i % 2);
     /* The loader is listed last, when nothing can fail any more: the failure above frees one that
      * no list has. */
     l->next = s->loaders;
@@ -276,6 +278,7 @@ static void free_loader(struct loader_state *l)
     epoch_orders_fini(&l->orders);
     message_release(l->sampler->self, l->message);
     seed_set_fini(&l->seeds);
+    free(l->negatives);
     unpin_versions(l);
     free(l);
 }

@@ -36,7 +36,25 @@ static const struct book *book_of_task(const struct task *task)
 
 static const struct graph_etype *etype_of(const struct task *task)
 {
-    return &book_of_task(task)->types.etypes[task->loader->open.etype];
+    return &book_of_task(task)->types.etypes[sampler_negative_pairs(task)->etype];
+}
+
+/* The pairs of a batch stand in the order of the loader's segments. */
+static struct batch_pairs *pairs_of(const struct task *task)
+{
+    return &task->out->space.pairs[task->negative_segments - 1];
+}
+
+bool sampler_has_negatives(struct task *task)
+{
+    const struct negatives_rule *rule = rule_of(task);
+    while (task->next_negative == task->end_negative && rule->each > 0 &&
+           task->negative_segments < task->loader->seeds.num_segments) {
+        task->negative_segments++;
+        task->next_negative = 0;
+        task->end_negative = negatives_groups(rule, pairs_of(task)->count) * rule->each;
+    }
+    return task->next_negative < task->end_negative;
 }
 
 /* Where negatives[] has an end of the slice's i-th negative, which is drawn. */
@@ -56,9 +74,10 @@ static uint32_t place_in_slice(const struct task *task, uint32_t i, enum pair_en
 static uint32_t draw_ends(const struct task *task, enum pair_end end, uint64_t *drawn)
 {
     const struct negatives_rule *rule = rule_of(task);
-    const uint64_t num_ranks = task->loader->negatives[end].count;
-    const uint64_t base = negatives_base(&task->builder.key, task->loader->open.etype, end);
-    const uint32_t num_pairs = task->out->space.batch.pairs.count, try = task->negative_try;
+    const uint64_t num_ranks = sampler_segment(task, end)->count;
+    const uint64_t base = negatives_base(&task->builder.key, sampler_negative_pairs(task)->etype,
+                                         end);
+    const uint32_t num_pairs = pairs_of(task)->count, try = task->negative_try;
     const uint32_t *pending = task->pending.data;
     uint32_t count = 0;
     for (uint32_t i = 0; i < task->num_pending; i++) {
@@ -137,7 +156,7 @@ static void keep_drawn(struct task *task)
 static uint64_t node_of(const struct task *task, uint32_t i, enum pair_end end)
 {
     const struct negatives_rule *rule = rule_of(task);
-    const struct batch_pairs *pairs = &task->out->space.batch.pairs;
+    const struct batch_pairs *pairs = pairs_of(task);
     const uint64_t *kept = task->negatives.data, k = task->next_negative + i;
     const uint32_t *ends = end == PAIR_SOURCE ? pairs->sources : pairs->destinations;
     const uint32_t ntype = end == PAIR_SOURCE ? etype_of(task)->src : etype_of(task)->dst;
@@ -227,8 +246,8 @@ int sampler_read_negative_edges(struct task *task)
         if (task->parts[part] == NULL)
             continue;
         const struct reverse_question asked = question_at(task, at);
-        if (edge_scan_find(&task->parts[part]->edges[task->loader->open.etype], &asked, &task->scan,
-                           &found[places[at]]) != 0)
+        if (edge_scan_find(&task->parts[part]->edges[sampler_negative_pairs(task)->etype], &asked,
+                           &task->scan, &found[places[at]]) != 0)
             return 1;
     }
     return 0;
@@ -236,7 +255,7 @@ int sampler_read_negative_edges(struct task *task)
 
 int sampler_make_negative_edges(const struct ask *ask, struct message **out)
 {
-    return sampler_make_questions(ask, ask->task->loader->open.etype, question_at, out);
+    return sampler_make_questions(ask, sampler_negative_pairs(ask->task)->etype, question_at, out);
 }
 
 bool sampler_settle_negatives(struct task *task)
@@ -249,7 +268,7 @@ bool sampler_settle_negatives(struct task *task)
     task->num_pending = left;
     if (left > 0 && ++task->negative_try < NEGATIVE_TRIES)
         return true;
-    task->out->space.batch.pairs.negative_edges += left;
+    pairs_of(task)->negative_edges += left;
     return false;
 }
 
@@ -269,8 +288,9 @@ int sampler_add_negatives(struct task *task, struct error *error)
         take_ends(task);
     /* Without questions the slice was drawn once, and lies in its order where it came. */
     const uint64_t *drawn = rule->no_edges != 0 ? task->negatives.data : task->seeds.data;
-    int rv = batch_builder_add_negatives(&task->builder, task->next_negative, task->num_slice,
-                                         drawn, drawn + destinations, error);
+    int rv = batch_builder_add_negatives(&task->builder, sampler_negative_pairs(task)->etype,
+                                         task->next_negative, task->num_slice, drawn,
+                                         drawn + destinations, error);
     task->next_negative = last;
-    return rv != 0 ? rv : task->next_negative < task->end_negative;
+    return rv != 0 ? rv : sampler_has_negatives(task);
 }

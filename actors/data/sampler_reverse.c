@@ -5,9 +5,10 @@
  * The answers that brought the ends of a slice's edges brought their original IDs too. By a rule
  * (graph/reverse_edges.h) these say which original IDs their reverses may have; a reverse goes into
  * the source of its edge, so the owner of that node has it, among the in-edges of that node. So
- * there is one more question a slice and owner, before the slice is added.
+ * there is one more question a slice and owner, before the slice is added; where edges are of several
+ * types one a type that has reverses, segment after segment.
  *
- * With C candidates an edge, question i * C + j is the j-th of edge i. Once asked, seed_rows[] and
+ * With C candidates an edge, question i * C + j is the j-th of the segment's edge i. Once asked, seed_rows[] and
  * seed_places[] have the rows and numbers of the questions, grouped by owner as seeds are, and
  * reverses[] gets the answers, by the questions' numbers.
  */
@@ -25,28 +26,47 @@ static const struct book *task_book(const struct task *task)
     return task->sampler->options->book;
 }
 
+static const struct seed_segment *segment_asked(const struct task *task)
+{
+    return &task->loader->seeds.segments[task->reverse_segment];
+}
+
 static uint32_t reverse_etype(const struct task *task)
 {
-    return task->loader->open.reverse_etype;
+    return segment_asked(task)->reverse_etype;
 }
 
 static uint32_t candidates_of(const struct task *task)
 {
-    return reverse_candidates(task->loader->open.reverse_rule);
+    return reverse_candidates(segment_asked(task)->reverse_rule);
+}
+
+static uint32_t count_edges(const struct task *task)
+{
+    const uint32_t *start = &task->segment_starts[task->reverse_segment];
+    return start[1] - start[0];
 }
 
 static uint32_t count_questions(const struct task *task)
 {
-    return task->num_seeds * candidates_of(task);
+    return count_edges(task) * candidates_of(task);
+}
+
+/* Both ends of each of the segment's edges. */
+static const uint64_t *ends_of(const struct task *task)
+{
+    const uint64_t *ends = task->ends.data;
+    return ends + 2 * (size_t)task->segment_starts[task->reverse_segment];
 }
 
 static struct reverse_question question_of(const struct task *task, uint32_t at)
 {
     const uint32_t *rows = task->seed_rows.data, *numbers = task->seed_places.data;
     uint32_t number = numbers[at], each = candidates_of(task), edge = number / each;
-    const uint64_t *originals = task->originals.data, *ends = task->ends.data;
+    const uint64_t *originals = task->originals.data, *ends = ends_of(task);
+    originals += task->segment_starts[task->reverse_segment];
     return (struct reverse_question){
-        .original = reverse_candidate(task->loader->open.reverse_rule, originals[edge],
+        .original = reverse_candidate(segment_asked(task)->reverse_rule, originals[edge],
                                       task_book(task)->num_edges[reverse_etype(task)],
                                       number % each),
         .source = ends[2 * (size_t)edge + 1],
@@ -64,7 +84,7 @@ static int reserve_questions(struct task *task, struct error *error)
         rv = vec_reserve(&task->reverses, count, sizeof(uint64_t), 0);
     return rv == 0 ? 0
                    : error_set(error, rv, "no memory for the reverses of %" PRIu32 " edges",
-                               task->num_seeds);
+                               count_edges(task));
 }
 
 /* A counting sort of the questions by the owners of the edges' sources. */
@@ -73,10 +93,10 @@ static int group_questions(struct task *task, struct error *error)
     const struct book *book = task_book(task);
     const uint32_t ntype = book->types.etypes[reverse_etype(task)].dst;
     const uint32_t count = count_questions(task), each = candidates_of(task);
-    const uint64_t *ends = task->ends.data;
+    const uint64_t *ends = ends_of(task);
     uint32_t *starts = task->seed_starts;
     memset(starts, 0, (book->num_parts + (size_t)1) * sizeof *starts);
-    for (uint32_t i = 0; i < task->num_seeds; i++) {
+    for (uint32_t i = 0; i < count_edges(task); i++) {
         /* Sources came from a partition, which may be elsewhere. */
         int owner = book_node_owner(book, ntype, ends[2 * (size_t)i]);
         if (owner < 0)
@@ -103,10 +123,66 @@ static int group_questions(struct task *task, struct error *error)
     return 0;
 }
 
+/* Edges of the slice that have no reverse. Self-loops, which --undirected of an import leaves alone,
+ * need none. */
+static uint32_t count_single(const struct task *task)
+{
+    const struct graph_etype *type = &task_book(task)->types.etypes[reverse_etype(task)];
+    const uint64_t *found = task->reverses.data, *ends = ends_of(task);
+    const uint32_t each = candidates_of(task);
+    uint32_t single = 0;
+    for (uint32_t i = 0; i < count_edges(task); i++) {
+        bool any = type->src == type->dst && ends[2 * (size_t)i] == ends[2 * (size_t)i + 1];
+        for (uint32_t j = 0; j < each; j++)
+            any = any || found[(size_t)i * each + j] != REVERSE_NO_EDGE;
+        single += !any;
+    }
+    return single;
+}
+
+/* A batch with such edges is a batch, and who chose the wrong rule would never learn of it. */
+static void say_single(const struct task *task)
+{
+    struct sampler *sampler = task->sampler;
+    const uint32_t single = sampler->said_single ? 0 : count_single(task);
+    if (single == 0)
+        return;
+    sampler->said_single = true;
+    log_write(actor_node(sampler->self), LOG_LEVEL_WARN, "batches",
+              "%" PRIu32 " of %" PRIu32 " edges of batch %" PRIu64
+              " have no reverse where the loader looks for one, so that nothing is left out beside "
+              "them; is each edge followed by its reverse, or are these behind all edges, or of "
+              "another type? Later batches are not reported",
+              single, count_edges(task), sampler_asked(task->request).batch);
+}
+
+static int exclude_found(struct task *task, struct error *error)
+{
+    uint64_t *found = task->reverses.data, count = 0;
+    say_single(task);
+    for (uint32_t i = 0; i < count_questions(task); i++)
+        if (found[i] != REVERSE_NO_EDGE)
+            found[count++] = found[i];
+    return batch_builder_exclude(&task->builder, reverse_etype(task), found, count, error);
+}
+
+/* The next segment with edges that may have reverses, from that one on. */
+static bool next_segment(struct task *task)
+{
+    const uint32_t segments = task->loader->seeds.num_segments;
+    while (task->reverse_segment < segments && count_questions(task) == 0)
+        task->reverse_segment++;
+    return task->reverse_segment < segments;
+}
+
 int sampler_find_reverses(struct task *task, struct error *error)
 {
+    int rv = task->finds_reverses ? exclude_found(task, error) : 0;
+    task->reverse_segment = task->finds_reverses ? task->reverse_segment + 1 : 0;
     task->finds_reverses = true;
-    int rv = reserve_questions(task, error);
+    if (rv != 0 || !next_segment(task))
+        return rv;
+    rv = reserve_questions(task, error);
     if (rv == 0)
         rv = group_questions(task, error);
     if (rv == 0)
@@ -150,47 +226,4 @@ int sampler_take_reverses(struct ask *ask, struct message *reply, struct error *
     for (uint32_t i = 0; i < count; i++)
         found[places[i]] = edge_ids[i];
     return 0;
-}
-
-/* Edges of the slice that have no reverse. Self-loops, which --undirected of an import leaves alone,
- * need none. */
-static uint32_t count_single(const struct task *task)
-{
-    const struct graph_etype *type = &task_book(task)->types.etypes[reverse_etype(task)];
-    const uint64_t *found = task->reverses.data, *ends = task->ends.data;
-    const uint32_t each = candidates_of(task);
-    uint32_t single = 0;
-    for (uint32_t i = 0; i < task->num_seeds; i++) {
-        bool any = type->src == type->dst && ends[2 * (size_t)i] == ends[2 * (size_t)i + 1];
-        for (uint32_t j = 0; j < each; j++)
-            any = any || found[(size_t)i * each + j] != REVERSE_NO_EDGE;
-        single += !any;
-    }
-    return single;
-}
-
-/* A batch with such edges is a batch, and who chose the wrong rule would never learn of it. */
-static void say_single(const struct task *task)
-{
-    struct sampler *sampler = task->sampler;
-    const uint32_t single = sampler->said_single ? 0 : count_single(task);
-    if (single == 0)
-        return;
-    sampler->said_single = true;
-    log_write(actor_node(sampler->self), LOG_LEVEL_WARN, "batches",
-              "%" PRIu32 " of %" PRIu32 " edges of batch %" PRIu64
-              " have no reverse where the loader looks for one, so that nothing is left out beside "
-              "them; is each edge followed by its reverse, or are these behind all edges, or of "
-              "another type? Later batches are not reported",
-              single, task->num_seeds, sampler_asked(task->request).batch);
-}
-
-int sampler_exclude_reverses(struct task *task, struct error *error)
-{
-    uint64_t *found = task->reverses.data, count = 0;
-    say_single(task);
-    for (uint32_t i = 0; i < count_questions(task); i++)
-        if (found[i] != REVERSE_NO_EDGE)
-            found[count++] = found[i];
-    return batch_builder_exclude(&task->builder, reverse_etype(task), found, count, error);
 }

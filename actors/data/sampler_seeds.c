@@ -41,7 +41,7 @@ static uint32_t num_segments(const struct task *task)
 
 static const struct seed_segment *segment_of(const struct task *task, uint32_t s)
 {
-    return task->finds_negatives ? &task->loader->negatives[s] : &task->loader->seeds.segments[s];
+    return sampler_segment(task, s);
 }
 
 /* The seeds of a request that gives them: a list is put in order by the proxy that has it. */
@@ -67,8 +67,8 @@ static void fill_ranks(struct task *task, const struct epoch_order *order)
         ids[i] = segment_of(task, 0)->first_rank + place_of(order, task->next_seed + i);
 }
 
-/* Puts what stands in the batch's order into the segments, each in that order. */
-static void part_segments(struct task *task)
+/* Puts what stands in the batch's order into the segments, each in that order: num_ids of a seed. */
+static void part_segments(struct task *task, uint32_t num_ids)
 {
     const uint64_t *mixed = task->mixed_seeds.data;
     const uint32_t *segments = task->mixed_segments.data;
@@ -79,19 +79,32 @@ static void part_segments(struct task *task)
         starts[segments[i] + 1]++;
     for (uint32_t s = 0; s < num_segments(task); s++)
         starts[s + 1] += starts[s];
-    for (uint32_t i = task->num_seeds; i-- > 0;)
-        seeds[--starts[segments[i] + 1]] = mixed[i];
+    for (uint32_t i = task->num_seeds; i-- > 0;) {
+        const size_t at = --starts[segments[i] + 1];
+        memcpy(seeds + at * num_ids, mixed + (size_t)i * num_ids, num_ids * sizeof *seeds);
+    }
     /* Each start stands one place too far to the right now. */
     memmove(starts, starts + 1, num_segments(task) * sizeof *starts);
     starts[num_segments(task)] = task->num_seeds;
+}
+
+/* The next seed of a segment that the request gives: all of its IDs, or none are left of it. */
+static int take_given(struct task *task, const struct seed_segment *segment, uint64_t *ids)
+{
+    const uint64_t *given = message_body(task->request);
+    if (sampler_asked(task->request).num_seeds - task->next_given < segment->num_ids)
+        return TR_EINVAL;
+    for (uint32_t j = 0; j < segment->num_ids; j++)
+        ids[j] = given[task->next_given++];
+    return 0;
 }
 
 /* Places of all segments come mixed; what is given comes in the same order, and no more of it. */
 static int fill_several(struct task *task, const struct epoch_order *order, struct error *error)
 {
     const struct msg_batch_request asked = sampler_asked(task->request);
-    const uint64_t *given = message_body(task->request);
-    int rv = vec_reserve(&task->mixed_seeds, task->num_seeds, sizeof(uint64_t), 0);
+    const uint32_t num_ids = segment_of(task, 0)->num_ids; /* of each segment */
+    int rv = vec_reserve(&task->mixed_seeds, task->num_seeds, num_ids * sizeof(uint64_t), 0);
     if (rv == 0)
         rv = vec_reserve(&task->mixed_segments, task->num_seeds, sizeof(uint32_t), 0);
     if (rv != 0)
@@ -102,12 +115,10 @@ static int fill_several(struct task *task, const struct epoch_order *order, stru
         uint64_t place = place_of(order, task->next_seed + i);
         segments[i] = seed_set_find(&task->loader->seeds, place);
         const struct seed_segment *segment = segment_of(task, segments[i]);
-        if (segment->seeds == MSG_SEEDS_RANKS)
-            mixed[i] = segment->first_rank + (place - segment->begin);
-        else if (task->next_given < asked.num_seeds)
-            mixed[i] = given[task->next_given++];
+        if (seed_kind_is_given(segment->seeds))
+            rv = take_given(task, segment, mixed + (size_t)i * num_ids);
         else
-            rv = TR_EINVAL;
+            mixed[i] = segment->first_rank + (place - segment->begin);
     }
     bool last = task->next_seed + task->num_seeds == task->end_seed;
     if (rv != 0 || (last && task->next_given != asked.num_seeds))
@@ -116,7 +127,7 @@ static int fill_several(struct task *task, const struct epoch_order *order, stru
                          asked.batch, asked.num_seeds, rv != 0 ? "more" : "fewer");
     /* Segments are parted when all seeds are there: where one begins depends on how many the
      * others have. */
-    part_segments(task);
+    part_segments(task, num_ids);
     return 0;
 }
 
@@ -148,11 +159,23 @@ static int fill_slice(struct task *task, struct error *error)
     return 0;
 }
 
-/* Whether partitions are asked for the seeds of a segment. */
+/* Whether partitions are asked for the seeds of a segment: of edges for the IDs of those that are
+ * ranks, then for the ends of all. */
 static bool is_asked(const struct task *task, uint32_t s)
 {
-    return seed_segment_has_edges(segment_of(task, s)) ||
-           seed_segment_table(book_of(task), segment_of(task, s)) != NULL;
+    const struct seed_segment *segment = segment_of(task, s);
+    if (seed_segment_has_edges(segment))
+        return !task->finds_ranks || seed_segment_has_edge_ranks(segment);
+    return seed_segment_table(book_of(task), segment) != NULL;
+}
+
+/* Whether some are edges by rank. */
+static bool has_edge_ranks(const struct task *task)
+{
+    for (uint32_t s = 0; s < num_segments(task); s++)
+        if (seed_segment_has_edge_ranks(segment_of(task, s)))
+            return true;
+    return false;
 }
 
 /* The place that identifies a seed: a partition, and the row of its table there. */
@@ -281,10 +304,10 @@ struct seed_table {
     void *to;
 };
 
-/* It follows that of the ends, of the same rows, where a slice brings original IDs. */
-static struct seed_table table_of_originals(const struct task *task)
+/* It follows that of the ends, of the same rows, where a segment brings original IDs. */
+static struct seed_table table_of_originals(const struct task *task, uint32_t s)
 {
-    return (struct seed_table){ segment_of(task, 0)->etype, TABLE_EDGE_ORIGINALS,
+    return (struct seed_table){ segment_of(task, s)->etype, TABLE_EDGE_ORIGINALS,
                                 task->originals.data };
 }
 
@@ -317,14 +340,14 @@ static int read_slice(struct task *task, uint32_t part, struct error *error)
     for (uint32_t s = 0; s < num_segments(task) && rv == 0; s++) {
         const struct seed_table asked = table_of(task, s);
         const struct slice_rows found = rows_of(task, part, s);
-        if (found.count > 0)
-            rv = read_table(task, part, &asked, &found, error);
+        if (found.count == 0)
+            continue;
+        const struct seed_table originals = table_of_originals(task, s);
+        rv = read_table(task, part, &asked, &found, error);
+        if (rv == 0 && sampler_finds_originals(task, s))
+            rv = read_table(task, part, &originals, &found, error);
     }
-    if (rv != 0 || !sampler_finds_originals(task))
-        return rv;
-    const struct seed_table originals = table_of_originals(task);
-    const struct slice_rows found = rows_of(task, part, 0);
-    return read_table(task, part, &originals, &found, error);
+    return rv;
 }
 
 static bool is_any_asked(const struct task *task)
@@ -347,12 +370,11 @@ static int ask_rows(struct task *task, struct error *error)
 
 int sampler_find_seeds(struct task *task, struct error *error)
 {
-    task->finds_negatives = task->next_seed == task->end_seed &&
-                            task->next_negative < task->end_negative;
-    int rv = task->finds_negatives ? sampler_fill_negatives(task, error) : fill_slice(task, error);
-    task->finds_ranks = seed_segment_has_edge_ranks(segment_of(task, 0));
     task->finds_reverses = false;
     task->finds_edges = false;
+    task->finds_negatives = task->next_seed == task->end_seed && sampler_has_negatives(task);
+    int rv = task->finds_negatives ? sampler_fill_negatives(task, error) : fill_slice(task, error);
+    task->finds_ranks = has_edge_ranks(task);
     return rv != 0 || !is_any_asked(task) ? rv : ask_rows(task, error);
 }
 
@@ -373,7 +395,7 @@ int sampler_find_negative_edges(struct task *task, struct error *error)
 int sampler_draw_again(struct task *task, struct error *error)
 {
     sampler_redraw_negatives(task);
-    task->finds_ranks = seed_segment_has_edge_ranks(segment_of(task, 0));
+    task->finds_ranks = has_edge_ranks(task);
     return is_any_asked(task) ? ask_rows(task, error) : 0;
 }
 
@@ -423,19 +445,44 @@ static int slice_fields(const struct task *task, struct sample_row_fields *with)
     return rv;
 }
 
+/* Of several edge types one by one, in the order of the batch, so that slices of any length give the
+ * same positions. The starts of segments go along, and are no starts afterwards. */
+static int add_mixed_pairs(struct task *task, const uint64_t *ends, const uint64_t *edge_ids,
+                           struct error *error)
+{
+    const uint32_t *segments = task->mixed_segments.data;
+    int rv = 0;
+    for (uint32_t s = 0; s < num_segments(task) && rv == 0; s++)
+        rv = batch_builder_add_pairs(&task->builder, segment_of(task, s)->etype, ends, edge_ids, 0,
+                                     error);
+    for (uint32_t i = 0; i < task->num_seeds && rv == 0; i++) {
+        const size_t at = task->segment_starts[segments[i]]++;
+        rv = batch_builder_add_pairs(&task->builder, segment_of(task, segments[i])->etype,
+                                     ends + 2 * at, edge_ids == NULL ? NULL : edge_ids + at, 1,
+                                     error);
+    }
+    return rv;
+}
+
 /* The pairs of the slice: what the batch is to leave out is known as early as they are. */
 static int add_pairs(struct task *task, struct error *error)
 {
-    const struct seed_segment *segment = segment_of(task, 0);
-    bool edges = seed_segment_has_edges(segment);
+    bool edges = seed_segment_has_edges(segment_of(task, 0));
     bool leaves = (task->loader->open.flags & MSG_LOADER_EXCLUDE_SELF) != 0;
-    int rv = batch_builder_add_pairs(&task->builder, segment->etype,
-                                     edges ? task->ends.data : task->seeds.data,
-                                     edges ? task->seeds.data : NULL, task->num_seeds, error);
-    if (rv == 0 && leaves)
-        rv = batch_builder_exclude(&task->builder, segment->etype, task->seeds.data,
-                                   task->num_seeds, error);
-    return rv == 0 && task->finds_reverses ? sampler_exclude_reverses(task, error) : rv;
+    const uint64_t *seeds = task->seeds.data, *ends = edges ? task->ends.data : seeds;
+    const uint64_t *edge_ids = edges ? seeds : NULL;
+    int rv = 0;
+    task->finds_reverses = false; /* all are found, and the slice has its own segments again */
+    for (uint32_t s = 0; s < num_segments(task) && leaves && rv == 0; s++)
+        rv = batch_builder_exclude(&task->builder, segment_of(task, s)->etype,
+                                   seeds + task->segment_starts[s],
+                                   task->segment_starts[s + 1] - task->segment_starts[s], error);
+    if (rv != 0)
+        return rv;
+    return num_segments(task) > 1
+               ? add_mixed_pairs(task, ends, edge_ids, error)
+               : batch_builder_add_pairs(&task->builder, segment_of(task, 0)->etype, ends, edge_ids,
+                                         task->num_seeds, error);
 }
 
 int sampler_add_seeds(struct task *task, struct error *error)
@@ -450,9 +497,7 @@ int sampler_add_seeds(struct task *task, struct error *error)
     const struct seed_segment *first = segment_of(task, 0);
     if (seed_kind_is_pair(first->seeds)) {
         rv = add_pairs(task, error);
-        return rv != 0
-                   ? rv
-                   : task->next_seed < task->end_seed || task->next_negative < task->end_negative;
+        return rv != 0 ? rv : task->next_seed < task->end_seed || sampler_has_negatives(task);
     }
     for (uint32_t s = 0; s < num_segments(task) && rv == 0; s++) {
         uint32_t begin = task->segment_starts[s], count = task->segment_starts[s + 1] - begin;
@@ -474,8 +519,8 @@ int sampler_make_seeds(const struct ask *ask, struct message **out)
     if (task->finds_edges)
         return sampler_make_negative_edges(ask, out);
     for (uint32_t s = 0; s < num_segments(task); s++)
-        sections += rows_of(task, ask->part, s).count > 0;
-    sections += sampler_finds_originals(task);
+        if (rows_of(task, ask->part, s).count > 0)
+            sections += sampler_finds_originals(task, s) ? 2 : 1;
     size_t bytes = sections * sizeof(struct msg_rows_section);
     struct message *request = message_create(self, MSG_ROWS_REQUEST);
     struct msg_rows_section *section =
@@ -496,11 +541,11 @@ int sampler_make_seeds(const struct ask *ask, struct message **out)
         section[at++] = (struct msg_rows_section){ asked.type, asked.table, wanted.count, 0 };
         memcpy(to, wanted.rows, wanted.count * sizeof *to);
         to += wanted.count;
-    }
-    if (sampler_finds_originals(task)) {
-        const struct seed_table originals = table_of_originals(task);
-        section[at] = (struct msg_rows_section){ originals.type, originals.table,
-                                                 rows_of(task, ask->part, 0).count, 1 };
+        if (!sampler_finds_originals(task, s))
+            continue;
+        const struct seed_table originals = table_of_originals(task, s);
+        section[at++] = (struct msg_rows_section){ originals.type, originals.table, wanted.count,
+                                                   1 };
     }
     struct msg_rows_request *head = message_head(request);
     head->part = ask->part;
@@ -528,9 +573,8 @@ int sampler_take_seeds(struct ask *ask, struct message *reply, struct error *err
          * body is checked: a wrong body fails the whole batch. */
         if (rv == 0)
             scatter_rows(table_of(task, s).to, wanted.places, rows, bytes, wanted.count);
-    }
-    if (rv == 0 && sampler_finds_originals(task)) {
-        const struct slice_rows wanted = rows_of(task, ask->part, 0);
+        if (rv != 0 || !sampler_finds_originals(task, s))
+            continue;
         rv = rows_reply_next(&reader, wanted.count, sizeof(uint64_t), &rows);
         if (rv == 0)
             scatter_rows(task->originals.data, wanted.places, rows, sizeof(uint64_t), wanted.count);

@@ -51,8 +51,9 @@ struct loader_state {
     struct message *message; /* kept: its body has the spec */
     struct epoch_plan epochs;
     struct seed_set seeds; /* without lists: requests for batches give those IDs */
-    /* The nodes that negatives are drawn from, all their ranks, for each enum pair_end. */
-    struct seed_segment negatives[2];
+    /* The nodes that negatives are drawn from, all their ranks: of each segment of pairs for each enum
+     * pair_end. */
+    struct seed_segment *negatives; /* [2 * seeds.num_segments] */
     /* The one version of each partition that its batches are drawn from, read here or asked for;
      * and what of these is here, held until the loader closes. */
     uint32_t *versions;       /* [num_parts] */
@@ -107,20 +108,24 @@ struct task {
     uint64_t first_seed, next_seed, end_seed;
     /* The slice that is found next: see sampler_seeds.c. */
     uint32_t num_seeds;
-    struct vec seeds;          /* uint64_t[num_seeds], of listed pairs [2 * num_seeds] */
-    bool finds_ranks;          /* seeds are ranks of edges, whose IDs are asked for */
-    struct vec ends;           /* uint64_t[2 * num_seeds], of edges */
-    bool finds_reverses;       /* the ends are known, and now the edges' reverses are asked for */
-    struct vec originals;      /* uint64_t[num_seeds], of edges whose reverses are left out */
-    struct vec reverses;       /* see sampler_reverse.c */
-    uint32_t *segment_starts;  /* [num_ntypes + 3], of the loader's segments */
-    struct vec mixed_seeds;    /* uint64_t[num_seeds], of several segments */
+    struct vec seeds;         /* uint64_t[num_seeds], of listed pairs [2 * num_seeds] */
+    bool finds_ranks;         /* seeds are ranks of edges, whose IDs are asked for */
+    struct vec ends;          /* uint64_t[2 * num_seeds], of edges */
+    bool finds_reverses;      /* the ends are known, and now the edges' reverses are asked for: */
+    uint32_t reverse_segment; /* those of this segment; of the ones before they are left out */
+    struct vec originals;     /* uint64_t[num_seeds], of edges whose reverses are left out */
+    struct vec reverses;      /* see sampler_reverse.c */
+    uint32_t
+        *segment_starts;    /* [segments + 1], of the loader's segments, or of a negative's ends */
+    struct vec mixed_seeds; /* uint64_t[num_seeds], of several segments; of pairs two each */
     struct vec mixed_segments; /* uint32_t[num_seeds] */
     struct vec seed_rows;      /* uint32_t[num_seeds] */
     struct vec seed_places;    /* uint32_t[num_seeds] */
-    uint32_t *seed_starts;     /* [num_parts * (num_ntypes + 2) + 1] */
+    uint32_t *seed_starts;     /* [num_parts * segments + 1] */
     uint32_t next_given;       /* of the seeds that the request gives */
-    /* Once all pairs are added, the numbers of the batch's negatives that are not yet. */
+    /* Once all pairs are added, segment by segment: of so many were negatives begun, and of the last of
+     * these the numbers of the negatives that are not added yet. */
+    uint32_t negative_segments;
     uint64_t next_negative, end_negative;
     bool finds_negatives;   /* the slice is of these, see sampler_negatives.c, */
     uint32_t num_slice;     /* of so many; num_seeds are the nodes that are drawn for them */
@@ -223,11 +228,24 @@ int sampler_exclude(struct task *task, struct error *error);
 int sampler_make_seeds(const struct ask *ask, struct message **request);
 int sampler_take_seeds(struct ask *ask, struct message *reply, struct error *error);
 
+/* The segment of pairs whose negatives are found. */
+static inline const struct seed_segment *sampler_negative_pairs(const struct task *task)
+{
+    return &task->loader->seeds.segments[task->negative_segments - 1];
+}
+
+/* A segment of the slice: one of the loader's or, of negatives, an enum pair_end. */
+static inline const struct seed_segment *sampler_segment(const struct task *task, uint32_t s)
+{
+    return task->finds_negatives
+               ? &task->loader->negatives[2 * (size_t)(task->negative_segments - 1) + s]
+               : &task->loader->seeds.segments[s];
+}
+
 /* Whether edges have their ends found now. */
 static inline bool sampler_finds_ends(const struct task *task)
 {
-    const struct seed_segment *segment = task->finds_negatives ? &task->loader->negatives[0]
-                                                               : &task->loader->seeds.segments[0];
+    const struct seed_segment *segment = sampler_segment(task, 0);
     return !task->finds_ranks && !task->finds_reverses && !task->finds_edges &&
            seed_segment_has_edges(segment);
 }
@@ -238,10 +256,12 @@ static inline size_t sampler_seed_bytes(const struct task *task)
     return (sampler_finds_ends(task) ? 2 : 1) * sizeof(uint64_t);
 }
 
-/* Of negatives those of each enum pair_end; pairs, which they are of, are one segment. */
+/* Of negatives those of each enum pair_end. Questions about edges are of one segment. */
 static inline uint32_t sampler_num_segments(const struct task *task)
 {
-    return task->finds_negatives && !task->finds_edges ? 2 : task->loader->seeds.num_segments;
+    if (task->finds_reverses || task->finds_edges)
+        return 1;
+    return task->finds_negatives ? 2 : task->loader->seeds.num_segments;
 }
 
 /* Seeds of the slice whose IDs, or whose ends, a partition knows. */
@@ -257,10 +277,11 @@ static inline bool sampler_leaves_reverses(const struct task *task)
     return !task->finds_negatives && (task->loader->open.flags & MSG_LOADER_EXCLUDE_REVERSE) != 0;
 }
 
-/* Whether their original IDs come with their ends, now. */
-static inline bool sampler_finds_originals(const struct task *task)
+/* Whether the original IDs of a segment's edges come with their ends, now. */
+static inline bool sampler_finds_originals(const struct task *task, uint32_t s)
 {
-    return sampler_leaves_reverses(task) && sampler_finds_ends(task);
+    return sampler_leaves_reverses(task) && sampler_finds_ends(task) &&
+           reverse_candidates(sampler_segment(task, s)->reverse_rule) > 0;
 }
 
 /* sampler_questions.c: what a partition is asked of the row at that place of a slice, and the request
@@ -269,13 +290,13 @@ typedef struct reverse_question sampler_question(const struct task *task, uint32
 int sampler_make_questions(const struct ask *ask, uint32_t etype, sampler_question *question,
                            struct message **request);
 
-/* sampler_reverse.c: asks for the reverses of a slice's edges, whose ends are known (1: what is here
- * is to be read); reads those here; then leaves all out of the batch. */
+/* sampler_reverse.c: leaves the reverses that were found out of the batch, and asks for those of the
+ * next segment of the slice's edges, whose ends are known (1: what is here is to be read, 0: all are
+ * left out); reads those here. */
 int sampler_find_reverses(struct task *task, struct error *error);
 int sampler_read_reverses(struct task *task, uint32_t part, struct error *error);
 int sampler_make_reverses(const struct ask *ask, struct message **request);
 int sampler_take_reverses(struct ask *ask, struct message *reply, struct error *error);
-int sampler_exclude_reverses(struct task *task, struct error *error);
 
 /* Whether negatives of the slice that are edges are drawn again. */
 static inline bool sampler_checks_negatives(const struct task *task)
@@ -283,7 +304,10 @@ static inline bool sampler_checks_negatives(const struct task *task)
     return task->finds_negatives && task->loader->plan.negatives.no_edges != 0;
 }
 
-/* sampler_negatives.c: draws the next slice of negatives, whose nodes are found then; makes the
+/* sampler_negatives.c: whether negatives are left, once all pairs are added; goes on to the next
+ * segment that has some. */
+bool sampler_has_negatives(struct task *task);
+/* Draws the next slice of negatives, whose nodes are found then; makes the
  * questions which are edges; answers those here (1: more is left); whether some are to be drawn again;
  * draws these, whose nodes are found then; adds the slice (1: more slices are to come). */
 int sampler_fill_negatives(struct task *task, struct error *error);

@@ -13,10 +13,15 @@ bool seed_kind_is_given(uint32_t seeds)
            seeds == MSG_SEEDS_EDGES_GIVEN;
 }
 
+bool seed_kind_is_edge(uint32_t seeds)
+{
+    return seeds == MSG_SEEDS_EDGES || seeds == MSG_SEEDS_EDGES_GIVEN ||
+           seeds == MSG_SEEDS_EDGE_RANKS;
+}
+
 bool seed_kind_is_pair(uint32_t seeds)
 {
-    return seeds == MSG_SEEDS_PAIRS || seeds == MSG_SEEDS_PAIRS_GIVEN || seeds == MSG_SEEDS_EDGES ||
-           seeds == MSG_SEEDS_EDGES_GIVEN || seeds == MSG_SEEDS_EDGE_RANKS;
+    return seeds == MSG_SEEDS_PAIRS || seeds == MSG_SEEDS_PAIRS_GIVEN || seed_kind_is_edge(seeds);
 }
 
 static int check_ranks(const struct book *book, const struct msg_seed_segment *segment,
@@ -35,6 +40,13 @@ static int check_ranks(const struct book *book, const struct msg_seed_segment *s
                          " on were asked for; the set has %" PRIu64,
                          segment->num_seeds, segment->first_rank, table->num_ranks);
     return 0;
+}
+
+static int say_mixed(struct error *error)
+{
+    return error_set(error, TR_EUNSUPPORTED,
+                     "loader: edges or pairs of nodes cannot be mixed with other seeds; give "
+                     "them a loader of their own");
 }
 
 static int check_segment(const struct book *book, const struct msg_seed_segment *segment,
@@ -56,27 +68,19 @@ static int check_segment(const struct book *book, const struct msg_seed_segment 
     case MSG_SEEDS_EDGE_RANKS:
     case MSG_SEEDS_PAIRS:
     case MSG_SEEDS_PAIRS_GIVEN:
-        return error_set(error, TR_EUNSUPPORTED,
-                         "loader: edges or pairs of nodes cannot be mixed with other seeds; give "
-                         "them a loader of their own");
+        return say_mixed(error);
     default:
         return error_set(error, TR_EUNSUPPORTED, "loader: seeds of kind %" PRIu32 " are not known",
                          segment->seeds);
     }
 }
 
-static int check_segments(const struct book *book, const struct msg_loader_open *open,
-                          const struct msg_seed_segment *segments, struct error *error)
+/* The segments of several types are as many seeds as the loader has. */
+static int check_sum(const struct msg_loader_open *open, const struct msg_seed_segment *segments,
+                     struct error *error)
 {
     uint64_t sum = 0;
     for (uint32_t i = 0; i < open->num_segments; i++) {
-        int rv = check_segment(book, &segments[i], error);
-        if (rv != 0)
-            return rv;
-        for (uint32_t j = 0; j < i; j++)
-            if (segments[j].ntype == segments[i].ntype)
-                return error_set(error, TR_EINVAL, "loader: node type %s has two sets of seeds",
-                                 book->types.ntypes[segments[i].ntype]);
         /* Each is at most 2^64 - 1: the sum of a set that is too large may not come out small. */
         if (__builtin_add_overflow(sum, segments[i].num_seeds, &sum))
             sum = UINT64_MAX;
@@ -85,9 +89,24 @@ static int check_segments(const struct book *book, const struct msg_loader_open 
     }
     if (sum != open->num_seeds)
         return error_set(error, TR_EINVAL,
-                         "loader: %" PRIu64 " seeds in all; those of its node types are %" PRIu64,
+                         "loader: %" PRIu64 " seeds in all; those of its types are %" PRIu64,
                          open->num_seeds, sum);
     return 0;
+}
+
+static int check_segments(const struct book *book, const struct msg_loader_open *open,
+                          const struct msg_seed_segment *segments, struct error *error)
+{
+    for (uint32_t i = 0; i < open->num_segments; i++) {
+        int rv = check_segment(book, &segments[i], error);
+        if (rv != 0)
+            return rv;
+        for (uint32_t j = 0; j < i; j++)
+            if (segments[j].ntype == segments[i].ntype)
+                return error_set(error, TR_EINVAL, "loader: node type %s has two sets of seeds",
+                                 book->types.ntypes[segments[i].ntype]);
+    }
+    return check_sum(open, segments, error);
 }
 
 /* Folders of older versions do not say which edge has a rank. */
@@ -107,11 +126,6 @@ static int check_edge_ranks(const struct book *book, const struct msg_loader_ope
                          " on; there are %" PRIu64,
                          open->num_seeds, name, open->first_rank, num_edges);
     return 0;
-}
-
-static uint64_t batch_pairs_max(const struct msg_loader_open *open)
-{
-    return open->batch_size < open->num_seeds ? open->batch_size : open->num_seeds;
 }
 
 struct negatives_rule seed_set_negatives_rule(const struct msg_loader_open *open)
@@ -167,11 +181,11 @@ static int check_edge_draws(const struct book *book, const struct msg_loader_ope
 }
 
 static int check_negatives(const struct book *book, const struct msg_loader_open *open,
-                           struct error *error)
+                           uint64_t batch_pairs, struct error *error)
 {
     const uint32_t kinds = MSG_LOADER_SHARED_NEGATIVES | MSG_LOADER_NEGATIVES_IN_BATCH;
     const struct negatives_rule rule = seed_set_negatives_rule(open);
-    uint64_t most = rule.of == NEGATIVES_OF_BATCH ? 1 : batch_pairs_max(open);
+    uint64_t most = rule.of == NEGATIVES_OF_BATCH ? 1 : batch_pairs;
     if (open->negative_ends >= NEGATIVE_ENDS || (open->flags & kinds) == kinds)
         return error_set(error, TR_EINVAL,
                          "loader: negatives with ends of kind %" PRIu32 " by flags %#" PRIx32
@@ -212,6 +226,8 @@ static int check_reverse(const struct book *book, const struct msg_loader_open *
     const struct graph_types *types = &book->types;
     if ((open->flags & MSG_LOADER_EXCLUDE_REVERSE) == 0)
         return 0;
+    if (open->reverse_rule == REVERSE_NONE && (open->flags & MSG_LOADER_EXCLUDE_SELF) != 0)
+        return 0;
     if ((open->flags & MSG_LOADER_EXCLUDE_SELF) == 0 || open->reverse_rule >= REVERSE_RULES)
         return error_set(error, TR_EINVAL,
                          "loader: the reverses of edges are to be left out by rule %" PRIu32
@@ -237,12 +253,12 @@ static int check_reverse(const struct book *book, const struct msg_loader_open *
 
 /* Options that seeds of pairs alone may have; those of edges alone among them. */
 static int check_link(const struct book *book, const struct msg_loader_open *open,
-                      struct error *error)
+                      uint64_t batch_pairs, struct error *error)
 {
     const uint32_t once = MSG_LOADER_ENDS_ONCE;
     const uint32_t leaves = MSG_LOADER_EXCLUDE_SELF | MSG_LOADER_EXCLUDE_REVERSE;
     bool pairs = seed_kind_is_pair(open->seeds);
-    bool edges = pairs && open->seeds != MSG_SEEDS_PAIRS && open->seeds != MSG_SEEDS_PAIRS_GIVEN;
+    bool edges = seed_kind_is_edge(open->seeds);
     bool wants = open->num_negatives > 0 || open->negative_ends != 0 ||
                  (open->flags &
                   (MSG_LOADER_SHARED_NEGATIVES | MSG_LOADER_NEGATIVES_IN_BATCH |
@@ -255,30 +271,69 @@ static int check_link(const struct book *book, const struct msg_loader_open *ope
         return error_set(error, TR_EINVAL,
                          "loader: only edges can be left out, and the seeds are pairs of nodes; "
                          "give a set of edges, or TR_EXCLUDE_NONE");
-    if ((open->flags & leaves) != 0 && batch_pairs_max(open) > MSG_EXCLUDED_MAX)
+    if ((open->flags & leaves) != 0 && batch_pairs > MSG_EXCLUDED_MAX)
         return error_set(error, TR_ETOOBIG,
                          "loader: a batch would leave out %" PRIu64
                          " edges; give a batch size of at most %u",
-                         batch_pairs_max(open), MSG_EXCLUDED_MAX);
+                         batch_pairs, MSG_EXCLUDED_MAX);
     int rv = check_reverse(book, open, error);
-    return rv == 0 && pairs ? check_negatives(book, open, error) : rv;
+    return rv == 0 && pairs ? check_negatives(book, open, batch_pairs, error) : rv;
 }
 
+/* batch_pairs: those that a batch of the loader has, of all edge types. */
 static int check_pairs(const struct book *book, const struct msg_loader_open *open,
-                       struct error *error)
+                       uint64_t batch_pairs, struct error *error)
 {
     if (open->etype >= book->types.num_etypes)
         return error_set(error, TR_ERANGE,
                          "loader: edge type %" PRIu32
                          ": types are numbered from 0, and the graph has %" PRIu32,
                          open->etype, book->types.num_etypes);
-    if (open->batch_size > MSG_PAIRS_BATCH_MAX && open->num_seeds > MSG_PAIRS_BATCH_MAX)
+    if (batch_pairs > MSG_PAIRS_BATCH_MAX)
         return error_set(error, TR_ETOOBIG,
-                         "loader: a batch would have %" PRIu32
+                         "loader: a batch would have %" PRIu64
                          " pairs; give a batch size of at most %" PRIu32,
-                         open->batch_size, MSG_PAIRS_BATCH_MAX);
+                         batch_pairs, MSG_PAIRS_BATCH_MAX);
     int rv = open->seeds == MSG_SEEDS_EDGE_RANKS ? check_edge_ranks(book, open, error) : 0;
-    return rv != 0 ? rv : check_link(book, open, error);
+    return rv != 0 ? rv : check_link(book, open, batch_pairs, error);
+}
+
+/* The loader that would have the seeds of one type alone. */
+static struct msg_loader_open segment_as_loader(const struct msg_loader_open *open,
+                                                const struct msg_seed_segment *segment)
+{
+    struct msg_loader_open alone = *open;
+    alone.seeds = segment->seeds;
+    alone.etype = segment->etype;
+    alone.first_rank = segment->first_rank;
+    alone.num_seeds = segment->num_seeds;
+    alone.negative_ranks = segment->negative_ranks;
+    alone.negative_source_ranks = segment->negative_source_ranks;
+    alone.reverse_etype = segment->reverse_etype;
+    alone.reverse_rule = segment->reverse_rule;
+    return alone;
+}
+
+/* Edges of several types, or pairs of several. */
+static int check_pair_segments(const struct book *book, const struct msg_loader_open *open,
+                               const struct msg_seed_segment *segments, uint64_t batch_pairs,
+                               struct error *error)
+{
+    for (uint32_t i = 0; i < open->num_segments; i++)
+        if (!seed_kind_is_pair(segments[i].seeds) ||
+            seed_kind_is_edge(segments[i].seeds) != seed_kind_is_edge(segments[0].seeds))
+            return say_mixed(error);
+    for (uint32_t i = 0; i < open->num_segments; i++) {
+        const struct msg_loader_open alone = segment_as_loader(open, &segments[i]);
+        int rv = check_pairs(book, &alone, batch_pairs, error);
+        if (rv != 0)
+            return rv;
+        for (uint32_t j = 0; j < i; j++)
+            if (segments[j].etype == alone.etype)
+                return error_set(error, TR_EINVAL, "loader: edge type %s has two sets of seeds",
+                                 book->types.etypes[alone.etype].name);
+    }
+    return check_sum(open, segments, error);
 }
 
 /* The seeds of one type, as the head of the message has them. */
@@ -288,8 +343,13 @@ static struct msg_seed_segment only_segment(const struct msg_loader_open *open)
         .ntype = open->ntype,
         .seeds = open->seeds,
         .ranks = open->ranks,
+        .etype = open->etype,
         .first_rank = open->first_rank,
         .num_seeds = open->num_seeds,
+        .negative_ranks = open->negative_ranks,
+        .negative_source_ranks = open->negative_source_ranks,
+        .reverse_etype = open->reverse_etype,
+        .reverse_rule = open->reverse_rule,
     };
 }
 
@@ -297,17 +357,21 @@ int seed_set_check(const struct book *book, const struct msg_loader_open *open, 
                    uint64_t length, struct error *error)
 {
     const struct msg_seed_segment only = only_segment(open), *segments;
-    /* Pairs come first: they have no node type, and are refused among segments. */
+    const uint64_t batch_seeds = open->batch_size < open->num_seeds ? open->batch_size
+                                                                    : open->num_seeds;
+    /* Pairs come first: they have no node type. */
     if (seed_kind_is_pair(open->seeds))
-        return check_pairs(book, open, error);
-    int rv = check_link(book, open, error);
+        return check_pairs(book, open, batch_seeds, error);
+    bool several = open->seeds == MSG_SEEDS_SEVERAL;
+    if (several && loader_open_seeds(open, body, length, &segments) != 0)
+        return error_set(error, TR_EFORMAT, "loader: its seeds are not described");
+    if (several && seed_kind_is_pair(segments[0].seeds))
+        return check_pair_segments(book, open, segments, batch_seeds, error);
+    int rv = check_link(book, open, batch_seeds, error);
     if (rv != 0)
         return rv;
-    if (open->seeds != MSG_SEEDS_SEVERAL)
-        return check_segment(book, &only, error);
-    if (loader_open_seeds(open, body, length, &segments) != 0)
-        return error_set(error, TR_EFORMAT, "loader: its seeds are not described");
-    return check_segments(book, open, segments, error);
+    return several ? check_segments(book, open, segments, error)
+                   : check_segment(book, &only, error);
 }
 
 int seed_set_init(struct seed_set *set, const struct msg_loader_open *open, const void *body,
@@ -328,13 +392,17 @@ int seed_set_init(struct seed_set *set, const struct msg_loader_open *open, cons
         const struct msg_seed_segment *from = &segments[i];
         set->segments[i] = (struct seed_segment){
             .ntype = from->ntype,
-            .etype = open->etype,
+            .etype = from->etype,
             .seeds = from->seeds,
             .num_ids = seed_kind_ids(from->seeds),
             .ranks = from->ranks,
             .first_rank = from->first_rank,
             .begin = begin,
             .count = from->num_seeds,
+            .negative_ranks = from->negative_ranks,
+            .negative_source_ranks = from->negative_source_ranks,
+            .reverse_etype = from->reverse_etype,
+            .reverse_rule = from->reverse_rule,
         };
         begin += from->num_seeds;
     }
@@ -342,19 +410,19 @@ int seed_set_init(struct seed_set *set, const struct msg_loader_open *open, cons
 }
 
 struct seed_segment seed_set_negatives(const struct book *book, const struct msg_loader_open *open,
-                                       enum pair_end end)
+                                       const struct seed_segment *pairs, enum pair_end end)
 {
     const struct negatives_rule rule = seed_set_negatives_rule(open);
-    const struct graph_etype *type = &book->types.etypes[open->etype];
-    uint32_t ranks = end == PAIR_SOURCE ? open->negative_source_ranks : open->negative_ranks;
+    const struct graph_etype *type = &book->types.etypes[pairs->etype];
+    uint32_t ranks = end == PAIR_SOURCE ? pairs->negative_source_ranks : pairs->negative_ranks;
     struct seed_segment drawn = { .ntype = end == PAIR_SOURCE ? type->src : type->dst,
-                                  .etype = open->etype,
+                                  .etype = pairs->etype,
                                   .seeds = MSG_SEEDS_LISTED,
                                   .num_ids = 1 };
     /* Both ends then, whichever is drawn: what is asked for is the same. */
     if (rule.by_degree != 0) {
         drawn.seeds = MSG_SEEDS_EDGE_RANKS;
-        drawn.count = book->num_edges[open->etype];
+        drawn.count = book->num_edges[pairs->etype];
         return drawn;
     }
     if (rule.of == NEGATIVES_IN_BATCH || negatives_each(&rule, end) == 0)
@@ -363,6 +431,11 @@ struct seed_segment seed_set_negatives(const struct book *book, const struct msg
     drawn.ranks = ranks;
     drawn.count = book->ranks[ranks].num_ranks;
     return drawn;
+}
+
+bool seed_set_is_pairs(const struct seed_set *set)
+{
+    return seed_kind_is_pair(set->segments[0].seeds);
 }
 
 bool seed_set_is_given(const struct seed_set *set)

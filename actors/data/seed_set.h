@@ -3,7 +3,7 @@
  * The seeds of a loader: segments, one for each node type, one after the other. A segment is a list
  * that a user gave, or a range of ranks, which no list of nodes is ever made of. Places number the
  * seeds of all segments; the order of an epoch is one of places, so it mixes the types. Pairs of
- * nodes, and edges, are a set of one segment, a place for each.
+ * nodes, and edges, have a segment for each edge type, with a place for each pair or edge.
  *
  * Ownership: a set holds the lists that it took by references. Thread rules: pure but for these,
  * which are counted (seed_lists.h).
@@ -27,7 +27,10 @@ struct seed_segment {
     uint32_t num_ids; /* of a seed: 2 of a listed pair */
     uint32_t ranks;
     uint64_t first_rank;
-    uint64_t begin, count;  /* its places */
+    uint64_t begin, count; /* its places */
+    /* Of edges and pairs: as in struct msg_seed_segment. */
+    uint32_t negative_ranks, negative_source_ranks;
+    uint32_t reverse_etype, reverse_rule;
     struct seed_list *list; /* [count * num_ids], a reference, where they are listed and taken */
 };
 
@@ -40,6 +43,8 @@ struct seed_set {
 bool seed_kind_is_given(uint32_t seeds);
 /* Whether a seed is a pair of nodes: one that a user listed, or the ends of an edge. */
 bool seed_kind_is_pair(uint32_t seeds);
+/* Whether it is an edge. */
+bool seed_kind_is_edge(uint32_t seeds);
 
 /* Holds the seeds of a loader against the book. TR_ERANGE: a type or table that there is not, or
  * ranks beyond its end; TR_EINVAL: segments that make no set, or negatives or edges to be left out
@@ -56,12 +61,14 @@ void seed_set_fini(struct seed_set *set);
 
 /* What a loader says of negatives. */
 struct negatives_rule seed_set_negatives_rule(const struct msg_loader_open *open);
-/* The nodes that an end of the negatives of a loader whose seeds were checked is drawn from, or the
- * edges that it is the end of; where these have ends of other pairs, or theirs of the pair: nothing that
- * is asked for. */
+/* The nodes that an end of the negatives of a segment of a loader whose seeds were checked is drawn
+ * from, or the edges that it is the end of; where these have ends of other pairs, or theirs of the
+ * pair: nothing that is asked for. */
 struct seed_segment seed_set_negatives(const struct book *book, const struct msg_loader_open *open,
-                                       enum pair_end end);
+                                       const struct seed_segment *pairs, enum pair_end end);
 
+/* Whether the seeds are pairs or edges. */
+bool seed_set_is_pairs(const struct seed_set *set);
 /* Whether each request for a batch gives the IDs of all its seeds: of a set of one segment. Of
  * several it gives those of some. */
 bool seed_set_is_given(const struct seed_set *set);
@@ -78,7 +85,7 @@ uint32_t seed_set_find(const struct seed_set *set, uint64_t place);
 /* Whether a seed is an edge, whose ends its owner is asked for. */
 static inline bool seed_segment_has_edges(const struct seed_segment *segment)
 {
-    return segment->seeds == MSG_SEEDS_EDGES_GIVEN || segment->seeds == MSG_SEEDS_EDGE_RANKS;
+    return seed_kind_is_edge(segment->seeds);
 }
 
 /* Whether it is the rank of an edge, whose ID a partition is asked for before its ends are. */

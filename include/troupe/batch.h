@@ -110,9 +110,14 @@ TR_API const uint64_t *tr_batch_original_ids(const struct tr_batch *batch, uint3
 TR_API size_t tr_batch_num_seeds(const struct tr_batch *batch, uint32_t ntype);
 /* The pairs of a batch of a set that tr_pairs_listed(), tr_edges_listed(), tr_edges_all() or
  * tr_edges_range() made: a rank may have none in an epoch's last step. TR_ENOENT: the seeds are
- * nodes. */
+ * nodes; TR_EINVAL: they are of a set of several edge types (tr_pairs_join()). */
 TR_API int tr_batch_pairs(const struct tr_batch *batch, struct tr_pairs *pairs,
                           struct tr_error *error);
+/* Those of an edge type, in the order in which the epoch has them: a batch of a set of several may
+ * have none of one. The ends of all stand in tr_batch_nodes() in the order of the epoch, whatever
+ * their edge type. TR_ENOENT: the set has none of that type. */
+TR_API int tr_batch_pairs_of(const struct tr_batch *batch, uint32_t etype, struct tr_pairs *pairs,
+                             struct tr_error *error);
 /* In the whole graph, over all edge types, in the order of tr_batch_nodes(); NULL where the loader
  * gives none. */
 TR_API const uint32_t *tr_batch_in_degrees(const struct tr_batch *batch, uint32_t ntype);

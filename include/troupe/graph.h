@@ -203,7 +203,7 @@ TR_API int tr_nodes_join(struct tr_nodes *const *sets, uint32_t num_sets, struct
  * another one, draws again, but for loaders with links (troupe/link_prediction.h). The IDs are copied: 16 bytes a pair, in this process alone, which all
  * loaders over the set share. Nobody is asked. TR_ERANGE: no such edge type, or the first ID that
  * is no node of its type; TR_ETOOBIG: more than TR_PAIRS_MAX pairs; TR_ENOMEM. Such a set cannot be
- * joined or dealt.
+ * dealt, and is joined by tr_pairs_join().
  */
 TR_API int tr_pairs_listed(struct tr_graph *graph, uint32_t etype, const uint64_t *sources,
                            const uint64_t *destinations, size_t count, struct tr_nodes **out,
@@ -232,16 +232,35 @@ TR_API int tr_edges_all(struct tr_graph *graph, uint32_t etype, struct tr_nodes 
                         struct tr_error *error);
 TR_API int tr_edges_range(struct tr_graph *graph, uint32_t etype, uint64_t first, size_t count,
                           struct tr_nodes **out, struct tr_error *error);
-/* The edges [offset, offset + count) of a set of edges: edge_ids [count]. Those of ranks are asked
- * for, which timeout_ns bounds (TR_ETIMEDOUT); others are known. TR_ERANGE: the set ends before
- * that; TR_EINVAL: its seeds are no edges. */
+/*
+ * One set of several edge types: the sets [num_sets] of one graph one after the other, all of edges or
+ * all of pairs, each of an edge type of its own; they may be closed. Nothing is copied. A loader
+ * shuffles all of its edges together, so a batch has of each type what its part of the epoch's order
+ * brings: tr_batch_pairs_of() has those of a type, tr_batch_negatives_of() their negatives, which end
+ * in nodes of the types that the edges end in. TR_EINVAL: no set, a type twice, edges beside pairs,
+ * nodes, or a set that has several types already; TR_EMISMATCH: sets of different graphs; TR_ETOOBIG:
+ * more than 2^40 seeds, or 2^15 types.
+ */
+TR_API int tr_pairs_join(struct tr_nodes *const *sets, uint32_t num_sets, struct tr_nodes **out,
+                         struct tr_error *error);
+/* The edges [offset, offset + count) of a set of edges: edge_ids [count], of several types part by
+ * part, each numbered within its type. Those of ranks are asked for, which timeout_ns bounds
+ * (TR_ETIMEDOUT); others are known. TR_ERANGE: the set ends before that; TR_EINVAL: its seeds are no
+ * edges. */
 TR_API int tr_edges_ids(const struct tr_nodes *edges, uint64_t offset, size_t count,
                         int64_t timeout_ns, uint64_t *edge_ids, struct tr_error *error);
-/* The edge type of a set of edges or pairs; TR_ETYPE_NONE: its seeds are nodes. */
+/* The edge type of a set of edges or pairs; TR_ETYPE_NONE: its seeds are nodes; TR_ETYPE_SEVERAL:
+ * they are of several types. */
 #define TR_ETYPE_NONE UINT32_MAX
+#define TR_ETYPE_SEVERAL (UINT32_MAX - 1)
 TR_API uint32_t tr_pairs_etype(const struct tr_nodes *pairs);
-/* The pairs [offset, offset + count) of a set: sources [count], destinations [count]. TR_ERANGE:
- * the set ends before that; TR_EINVAL: its seeds are nodes, or edges. */
+/* The parts of a set of edges or pairs, one for each edge type: its type and its place, [*offset,
+ * *offset + *count) of the set. Nodes have none. TR_ERANGE: there is no part of that number. */
+TR_API uint32_t tr_pairs_num_parts(const struct tr_nodes *pairs);
+TR_API int tr_pairs_part(const struct tr_nodes *pairs, uint32_t part, uint32_t *etype,
+                         uint64_t *offset, uint64_t *count, struct tr_error *error);
+/* The pairs [offset, offset + count) of a set: sources [count], destinations [count], of several
+ * types as above. TR_ERANGE: the set ends before that; TR_EINVAL: its seeds are nodes, or edges. */
 TR_API int tr_pairs_ids(const struct tr_nodes *pairs, uint64_t offset, size_t count,
                         uint64_t *sources, uint64_t *destinations, struct tr_error *error);
 TR_API void tr_nodes_close(struct tr_nodes *nodes);

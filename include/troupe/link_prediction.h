@@ -7,7 +7,7 @@
  * The options go with a set of pairs or edges (tr_edges_all() and others, troupe/graph.h), to a
  * loader or to tr_sample(). Each node that is the end of a pair, or a negative, is one seed of the
  * batch, however often it comes: first the ends of the pairs, in their order (source, destination),
- * then those of the negatives, likewise; so a layer draws for it once.
+ * then those of the negatives, likewise, edge type by edge type; so a layer draws for it once.
  *
  * The same seed gives the same negatives on any placement: negative j of pair i of a batch is drawn
  * from these two, the seed, the epoch, the trainer's rank and the number of the batch alone.
@@ -69,9 +69,11 @@ enum tr_negatives_by {
 enum tr_exclude {
     TR_EXCLUDE_NONE = 0,
     TR_EXCLUDE_SELF = 1, /* those that are the batch's seeds, which have to be a set of edges */
-    /* These, and the reverse of each in the same edge type, as `reverse_ids` says. */
+    /* These, and the reverse of each in the same edge type, as `reverse_ids` says. In a set of several
+     * edge types those have none whose edges end in another node type than they begin in. */
     TR_EXCLUDE_REVERSE_ID = 2,
-    /* These, and the edge of type `reverse_etype` with the same original ID as each. */
+    /* These, and the edge of type `reverse_etype`, or as `reverse_etypes` says, with the same original
+     * ID as each. */
     TR_EXCLUDE_REVERSE_TYPES = 3
 };
 
@@ -105,12 +107,15 @@ struct tr_link_options {
     bool no_edges;
     unsigned char reserved[3]; /* up to the next word */
     enum tr_negatives_by by;
+    /* [tr_graph_num_etypes()], of TR_EXCLUDE_REVERSE_TYPES: by the edge type of edges that of their
+     * reverses, TR_ETYPE_NONE (troupe/graph.h) where there are none. NULL: that is `reverse_etype`. */
+    const uint32_t *reverse_etypes;
 };
 #define TR_NEGATIVE_TRIES 16u
-#define TR_LINK_OPTIONS_INIT                                                                \
-    {                                                                                       \
-        sizeof(struct tr_link_options), 0, TR_NEGATIVES_OF_PAIR, TR_EXCLUDE_NONE,           \
-            TR_REVERSE_HALVES, 0, TR_NEGATIVE_DESTINATIONS, false, "", TR_NEGATIVES_UNIFORM \
+#define TR_LINK_OPTIONS_INIT                                                                      \
+    {                                                                                             \
+        sizeof(struct tr_link_options), 0, TR_NEGATIVES_OF_PAIR, TR_EXCLUDE_NONE,                 \
+            TR_REVERSE_HALVES, 0, TR_NEGATIVE_DESTINATIONS, false, "", TR_NEGATIVES_UNIFORM, NULL \
     }
 
 /* The negatives of a batch. With D = num_destinations and S = num_sources of the num_negatives of
@@ -141,9 +146,15 @@ struct tr_negatives {
             0, 0, NULL, 0, 0                                                                     \
     }
 
-/* TR_ENOENT: the loader, or the draw, was asked for none. The arrays belong to the batch. */
+/* TR_ENOENT: the loader, or the draw, was asked for none; TR_EINVAL: its pairs are of a set of several
+ * edge types. The arrays belong to the batch. */
 TR_API int tr_batch_negatives(const struct tr_batch *batch, struct tr_negatives *negatives,
                               struct tr_error *error);
+/* Those of the pairs of an edge type, which end in nodes of the types that the edges end in; of a set
+ * of several types too, whose pairs have ends of other pairs of their own type in the batch, or share
+ * negatives with these. TR_ENOENT, also where the set has no pairs of that type. */
+TR_API int tr_batch_negatives_of(const struct tr_batch *batch, uint32_t etype,
+                                 struct tr_negatives *negatives, struct tr_error *error);
 
 #ifdef __cplusplus
 }

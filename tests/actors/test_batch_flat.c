@@ -123,13 +123,13 @@ static struct sampled_batch *make_batch(const struct graph_types *types, uint64_
     if (random_below(state, 2) == 0) {
         uint32_t users = s->nodes[0].num_seeds, items = s->nodes[1].num_seeds;
         uint32_t count = users > 0 && items > 0 ? (uint32_t)random_below(state, 4) : 0;
-        uint32_t *sources = fill(&s->pair_space.sources, state, count, 4);
-        uint32_t *destinations = fill(&s->pair_space.destinations, state, count, 4);
+        uint32_t *sources = fill(&s->pair_space[0].sources, state, count, 4);
+        uint32_t *destinations = fill(&s->pair_space[0].destinations, state, count, 4);
         for (uint32_t i = 0; i < count; i++) {
             sources[i] = (uint32_t)random_below(state, items);
             destinations[i] = (uint32_t)random_below(state, users);
         }
-        uint64_t *edge_ids = fill(&s->pair_space.edge_ids, state, count, 8);
+        uint64_t *edge_ids = fill(&s->pair_space[0].edge_ids, state, count, 8);
         bool of_edges = random_below(state, 2) == 0;
         const struct negatives_rule rule = { (uint32_t)random_below(state, 4),
                                              (uint32_t)random_below(state, 3),
@@ -139,24 +139,24 @@ static struct sampled_batch *make_batch(const struct graph_types *types, uint64_
         uint32_t groups = (uint32_t)negatives_groups(&rule, count);
         uint32_t to = groups * negatives_each(&rule, PAIR_DESTINATION);
         uint32_t from = groups * negatives_each(&rule, PAIR_SOURCE);
-        uint32_t *negatives = fill(&s->pair_space.negatives, state, to, 4);
-        uint32_t *negative_sources = fill(&s->pair_space.negative_sources, state, from, 4);
+        uint32_t *negatives = fill(&s->pair_space[0].negatives, state, to, 4);
+        uint32_t *negative_sources = fill(&s->pair_space[0].negative_sources, state, from, 4);
         for (uint32_t i = 0; i < to; i++)
             negatives[i] = (uint32_t)random_below(state, users);
         for (uint32_t i = 0; i < from; i++)
             negative_sources[i] = (uint32_t)random_below(state, items);
-        s->batch.pairs = (struct batch_pairs){ .given = 1,
-                                               .etype = 1,
-                                               .count = count,
-                                               .sources = sources,
-                                               .destinations = destinations,
-                                               .edge_ids = of_edges ? edge_ids : NULL,
-                                               .negatives_rule = rule,
-                                               .count_negatives = to,
-                                               .negative_edges = rule.no_edges * to,
-                                               .count_negative_sources = from,
-                                               .negatives = negatives,
-                                               .negative_sources = negative_sources };
+        s->batch.num_pair_types = 1;
+        s->pairs[0] = (struct batch_pairs){ .etype = 1,
+                                            .count = count,
+                                            .sources = sources,
+                                            .destinations = destinations,
+                                            .edge_ids = of_edges ? edge_ids : NULL,
+                                            .negatives_rule = rule,
+                                            .count_negatives = to,
+                                            .negative_edges = rule.no_edges * to,
+                                            .count_negative_sources = from,
+                                            .negatives = negatives,
+                                            .negative_sources = negative_sources };
     }
     return b;
 }
@@ -187,18 +187,18 @@ static void a_batch_comes_back_equal(void **unused)
         assert_int_equal(again, length);
         assert_memory_equal(same, bytes, length);
         assert_ptr_not_equal(back->space.nodes[0].ids, b->space.nodes[0].ids);
-        assert_int_equal(back->space.batch.pairs.given, b->space.batch.pairs.given);
-        assert_int_equal(back->space.batch.pairs.count, b->space.batch.pairs.count);
-        assert_true((back->space.batch.pairs.edge_ids == NULL) ==
-                    (b->space.batch.pairs.edge_ids == NULL));
-        assert_memory_equal(&back->space.batch.pairs.negatives_rule,
-                            &b->space.batch.pairs.negatives_rule, sizeof(struct negatives_rule));
-        assert_int_equal(back->space.batch.pairs.count_negatives,
-                         b->space.batch.pairs.count_negatives);
-        assert_int_equal(back->space.batch.pairs.negative_edges,
-                         b->space.batch.pairs.negative_edges);
-        assert_int_equal(back->space.batch.pairs.count_negative_sources,
-                         b->space.batch.pairs.count_negative_sources);
+        assert_int_equal(back->space.batch.num_pair_types, b->space.batch.num_pair_types);
+        assert_int_equal(back->space.batch.pairs->count, b->space.batch.pairs->count);
+        assert_true((back->space.batch.pairs->edge_ids == NULL) ==
+                    (b->space.batch.pairs->edge_ids == NULL));
+        assert_memory_equal(&back->space.batch.pairs->negatives_rule,
+                            &b->space.batch.pairs->negatives_rule, sizeof(struct negatives_rule));
+        assert_int_equal(back->space.batch.pairs->count_negatives,
+                         b->space.batch.pairs->count_negatives);
+        assert_int_equal(back->space.batch.pairs->negative_edges,
+                         b->space.batch.pairs->negative_edges);
+        assert_int_equal(back->space.batch.pairs->count_negative_sources,
+                         b->space.batch.pairs->count_negative_sources);
         sampled_batch_release(b);
         sampled_batch_release(back);
         free(bytes);
@@ -246,27 +246,26 @@ static void pairs_that_do_not_fit_are_refused(void **unused)
     make_types(&types);
     const struct book book = book_of(&types);
     struct sampled_batch *b = make_batch(&types, &state, false), *back;
-    struct batch_pairs *pairs = &b->space.batch.pairs;
+    struct batch_pairs *pairs = b->space.pairs;
     while (b->space.nodes[0].num_seeds == 0 || b->space.nodes[1].num_seeds == 0) {
         sampled_batch_release(b);
         b = make_batch(&types, &state, false);
-        pairs = &b->space.batch.pairs;
+        pairs = b->space.pairs;
     }
     uint32_t users = b->space.nodes[0].num_seeds, items = b->space.nodes[1].num_seeds;
     uint32_t ends[2][2] = { { 0, items - 1 }, { 0, users - 1 } };
     for (uint32_t i = 0; i < 6; i++) {
-        *pairs = (struct batch_pairs){ .given = 1,
-                                       .etype = i == 4 ? 2 : 1,
-                                       .count = 2,
-                                       .sources = ends[0],
-                                       .destinations = ends[1] };
+        b->space.batch.num_pair_types = 1;
+        *pairs = (struct batch_pairs){
+            .etype = i == 4 ? 2 : 1, .count = 2, .sources = ends[0], .destinations = ends[1]
+        };
         ends[0][1] = i == 1 ? items : i == 2 ? UINT32_MAX : items - 1;
         ends[1][1] = i == 3 ? users : users - 1;
         back = sampled_batch_create(2, 2, LAYERS);
         assert_non_null(back);
         unsigned char *bytes = flatten(b, &length);
-        if (i == 5) /* neither pairs nor none, in the head's last field */
-            ((uint32_t *)(void *)bytes)[11] = 2;
+        if (i == 5) /* more edge types than there are, in the head's last field */
+            ((uint32_t *)(void *)bytes)[11] = 3;
         assert_int_equal(batch_unflatten(back, &book, bytes, length), i == 0 ? 0 : TR_EFORMAT);
         free(bytes);
         sampled_batch_release(back);
@@ -333,8 +332,8 @@ static void negatives_that_do_not_fit_are_refused(void **unused)
         if (cases[i].last != 0)
             negatives[last] = cases[i].last == 1 ? b->space.nodes[to ? 0 : 1].num_seeds
                                                  : cases[i].last;
-        b->space.batch.pairs = (struct batch_pairs){
-            .given = 1,
+        b->space.batch.num_pair_types = 1;
+        b->space.pairs[0] = (struct batch_pairs){
             .etype = 1,
             .count = PAIRS,
             .sources = ends,
@@ -374,12 +373,10 @@ static void ids_beyond_the_book_are_refused(void **unused)
     }
     uint64_t seed_edges[] = { 7, 7 };
     const uint32_t ends[] = { 0, 0 };
-    b->space.batch.pairs = (struct batch_pairs){ .given = 1,
-                                                 .etype = 1,
-                                                 .count = 2,
-                                                 .sources = ends,
-                                                 .destinations = ends,
-                                                 .edge_ids = seed_edges };
+    b->space.batch.num_pair_types = 1;
+    b->space.pairs[0] = (struct batch_pairs){
+        .etype = 1, .count = 2, .sources = ends, .destinations = ends, .edge_ids = seed_edges
+    };
     for (uint32_t t = 0; t < 2; t++)
         memset(b->space.node_space[t].ids.data, 0, b->space.nodes[t].num_nodes * UINT64_C(8));
     for (uint32_t i = 0; i < LAYERS * 2; i++)

@@ -899,7 +899,7 @@ static void estimates_count_what_is_asked_for(void **state)
     const struct msg_loader_open plain = {
         .num_seeds = 1000, .batch_size = SEEDS, .features = MSG_MASK_ALL, .labels = MSG_MASK_ALL
     };
-    const size_t least = proxy_estimate(&options, &plain, &spec);
+    const size_t least = proxy_estimate(&options, &plain, false, &spec);
     assert_true(least >= nodes * 8 + edges * 4);
     const struct {
         uint32_t flags;
@@ -915,30 +915,29 @@ static void estimates_count_what_is_asked_for(void **state)
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
         struct msg_loader_open open = plain;
         open.flags = flags[i].flags;
-        assert_int_equal(proxy_estimate(&options, &open, &spec), least + flags[i].more);
+        assert_int_equal(proxy_estimate(&options, &open, false, &spec), least + flags[i].more);
     }
     struct msg_loader_open open = plain;
     open.features = (uint32_t)graph_meta_name(&meta, "feat");
-    assert_int_equal(proxy_estimate(&options, &open, &spec), least + nodes * 20);
+    assert_int_equal(proxy_estimate(&options, &open, false, &spec), least + nodes * 20);
     open.features = (uint32_t)graph_meta_name(&meta, "mask");
-    assert_int_equal(proxy_estimate(&options, &open, &spec), least + nodes);
+    assert_int_equal(proxy_estimate(&options, &open, false, &spec), least + nodes);
     const struct sample_table table = { .of = SAMPLE_OF_NODES,
                                         .type = 1,
                                         .name = (uint32_t)graph_meta_name(&meta, "feat"),
                                         .where = SAMPLE_FOR_ALL };
     assert_int_equal(sample_spec_add_table(&spec, &table), 0);
-    assert_int_equal(proxy_estimate(&options, &plain, &spec), least + nodes * 20);
+    assert_int_equal(proxy_estimate(&options, &plain, false, &spec), least + nodes * 20);
     assert_int_equal(sample_spec_add_table(&spec, &table), 0);
-    assert_int_equal(proxy_estimate(&options, &plain, &spec), least + nodes * 40);
+    assert_int_equal(proxy_estimate(&options, &plain, false, &spec), least + nodes * 40);
     sample_spec_free(&spec);
     /* A set that is smaller than a batch, and a pair's two ends. */
     assert_int_equal(sample_spec_alloc(&spec, 1, GRAPH_ETYPES), 0);
     open = plain;
     open.num_seeds = SEEDS / 2;
-    const size_t half = proxy_estimate(&options, &open, &spec);
-    assert_int_equal(proxy_estimate(&options, &plain, &spec), 2 * half);
-    open.seeds = MSG_SEEDS_PAIRS_GIVEN;
-    assert_int_equal(proxy_estimate(&options, &open, &spec), 2 * half + SEEDS / 2 * 16);
+    const size_t half = proxy_estimate(&options, &open, false, &spec);
+    assert_int_equal(proxy_estimate(&options, &plain, false, &spec), 2 * half);
+    assert_int_equal(proxy_estimate(&options, &open, true, &spec), 2 * half + SEEDS / 2 * 16);
     sample_spec_free(&spec);
     graph_meta_fini(&meta);
     test_graph_fini(&graph);

@@ -19,6 +19,7 @@
 #include "actors/data/seed_set.h"
 #include "graph/digest.h"
 #include "graph/ranks.h"
+#include "graph/reverse_edges.h"
 #include "schemas/messages.h"
 #include "tests/actors/asker.h"
 #include "tests/actors/graphs.h"
@@ -559,8 +560,8 @@ static void an_empty_batch_says_whether_its_seeds_are_edges(void **state)
         assert_int_equal(ask(&world, 1, 0, 0), 0);
         struct sampled_batch *batch = batch_store_collect(world.store, 1, 0, 0);
         assert_non_null(batch);
-        const struct batch_pairs *pairs = &batch->space.batch.pairs;
-        assert_true(pairs->given == 1 && pairs->count == 0);
+        const struct batch_pairs *pairs = batch->space.batch.pairs;
+        assert_true(batch->space.batch.num_pair_types == 1 && pairs->count == 0);
         assert_true((pairs->edge_ids != NULL) == (edges != 0));
         sampled_batch_release(batch);
         close_huge_world(&world, &book);
@@ -611,9 +612,9 @@ static void seeds_that_no_loader_serves_are_refused(void **state)
           "by rule 0, and these not" },
         { { .seeds = MSG_SEEDS_EDGES_GIVEN,
             .flags = MSG_LOADER_ENDS_ONCE | MSG_LOADER_EXCLUDE_SELF | MSG_LOADER_EXCLUDE_REVERSE,
-            .reverse_rule = 3 },
+            .reverse_rule = REVERSE_RULES },
           TR_EINVAL,
-          "by rule 3; give one of the 3" },
+          "by rule 4; give one of the 4" },
         { { .seeds = MSG_SEEDS_EDGES_GIVEN,
             .flags = MSG_LOADER_ENDS_ONCE | MSG_LOADER_EXCLUDE_SELF | MSG_LOADER_EXCLUDE_REVERSE,
             .reverse_etype = 1 },
@@ -719,6 +720,11 @@ static void seeds_that_no_loader_serves_are_refused(void **state)
     book_fini(&book);
 }
 
+#define SEGMENT(type, kind, first, count)                                             \
+    {                                                                                 \
+        .ntype = (type), .seeds = (kind), .first_rank = (first), .num_seeds = (count) \
+    }
+
 /* Segments of types 0 and 1 in a graph of two; the first is of ranks that are IDs. */
 static void sets_of_several_types_are_checked(void **state)
 {
@@ -731,45 +737,45 @@ static void sets_of_several_types_are_checked(void **state)
         int code;
         const char *text;
     } sets[] = {
-        { { { 0, MSG_SEEDS_RANKS, 0, 0, 5, 7 }, { 1, MSG_SEEDS_GIVEN, 0, 0, 0, 3 } }, 10, 0, "" },
-        { { { 0, MSG_SEEDS_RANKS, 0, 0, 5, 7 }, { 1, MSG_SEEDS_GIVEN, 0, 0, 0, 3 } },
+        { { SEGMENT(0, MSG_SEEDS_RANKS, 5, 7), SEGMENT(1, MSG_SEEDS_GIVEN, 0, 3) }, 10, 0, "" },
+        { { SEGMENT(0, MSG_SEEDS_RANKS, 5, 7), SEGMENT(1, MSG_SEEDS_GIVEN, 0, 3) },
           11,
           TR_EINVAL,
           "11 seeds in all" },
-        { { { 1, MSG_SEEDS_GIVEN, 0, 0, 0, UINT64_MAX }, { 0, MSG_SEEDS_GIVEN, 0, 0, 0, 3 } },
+        { { SEGMENT(1, MSG_SEEDS_GIVEN, 0, UINT64_MAX), SEGMENT(0, MSG_SEEDS_GIVEN, 0, 3) },
           2,
           TR_EINVAL,
           "2 seeds in all" },
-        { { { 1, MSG_SEEDS_GIVEN, 0, 0, 0, 2 }, { 1, MSG_SEEDS_GIVEN, 0, 0, 0, 3 } },
+        { { SEGMENT(1, MSG_SEEDS_GIVEN, 0, 2), SEGMENT(1, MSG_SEEDS_GIVEN, 0, 3) },
           5,
           TR_EINVAL,
           "node type b has two sets" },
-        { { { 0, MSG_SEEDS_GIVEN, 0, 0, 0, 2 }, { 2, MSG_SEEDS_GIVEN, 0, 0, 0, 3 } },
+        { { SEGMENT(0, MSG_SEEDS_GIVEN, 0, 2), SEGMENT(2, MSG_SEEDS_GIVEN, 0, 3) },
           5,
           TR_ERANGE,
           "node type 2: types are numbered from 0, and the graph has 2" },
-        { { { 1, MSG_SEEDS_RANKS, 0, 0, 0, 2 }, { 0, MSG_SEEDS_GIVEN, 0, 0, 0, 3 } },
+        { { SEGMENT(1, MSG_SEEDS_RANKS, 0, 2), SEGMENT(0, MSG_SEEDS_GIVEN, 0, 3) },
           5,
           TR_ERANGE,
           "no table of ranks 0 of node type b" },
-        { { { 0, MSG_SEEDS_RANKS, 0, 0, UINT64_C(1) << HUGE, 1 },
-            { 1, MSG_SEEDS_GIVEN, 0, 0, 0, 3 } },
+        { { SEGMENT(0, MSG_SEEDS_RANKS, UINT64_C(1) << HUGE, 1),
+            SEGMENT(1, MSG_SEEDS_GIVEN, 0, 3) },
           4,
           TR_ERANGE,
           "the set has 8589934592" },
-        { { { 0, MSG_SEEDS_EDGES, 0, 0, 0, 1 }, { 1, MSG_SEEDS_GIVEN, 0, 0, 0, 3 } },
+        { { SEGMENT(0, MSG_SEEDS_EDGES, 0, 1), SEGMENT(1, MSG_SEEDS_GIVEN, 0, 3) },
           4,
           TR_EUNSUPPORTED,
           "edges or pairs of nodes cannot be mixed" },
-        { { { 0, MSG_SEEDS_PAIRS, 0, 0, 0, 1 }, { 1, MSG_SEEDS_GIVEN, 0, 0, 0, 3 } },
+        { { SEGMENT(0, MSG_SEEDS_PAIRS, 0, 1), SEGMENT(1, MSG_SEEDS_GIVEN, 0, 3) },
           4,
           TR_EUNSUPPORTED,
           "edges or pairs of nodes cannot be mixed" },
-        { { { 1, MSG_SEEDS_GIVEN, 0, 0, 0, 3 }, { 0, MSG_SEEDS_PAIRS_GIVEN, 0, 0, 0, 1 } },
+        { { SEGMENT(1, MSG_SEEDS_GIVEN, 0, 3), SEGMENT(0, MSG_SEEDS_PAIRS_GIVEN, 0, 1) },
           4,
           TR_EUNSUPPORTED,
           "edges or pairs of nodes cannot be mixed" },
-        { { { 0, MSG_SEEDS_SEVERAL, 0, 0, 0, 1 }, { 1, MSG_SEEDS_GIVEN, 0, 0, 0, 3 } },
+        { { SEGMENT(0, MSG_SEEDS_SEVERAL, 0, 1), SEGMENT(1, MSG_SEEDS_GIVEN, 0, 3) },
           4,
           TR_EUNSUPPORTED,
           "seeds of kind 5" },

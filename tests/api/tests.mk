@@ -57,6 +57,11 @@ TESTS += tests/api/test_join
 tests_api_test_join_SOURCES = tests/api/test_join.c $(sample_placements)
 tests_api_test_join_LDADD = $(api_libs) $(test_libs)
 
+check_PROGRAMS += tests/api/test_edge_types
+TESTS += tests/api/test_edge_types
+tests_api_test_edge_types_SOURCES = tests/api/test_edge_types.c $(sample_placements)
+tests_api_test_edge_types_LDADD = $(api_libs) $(test_libs)
+
 check_PROGRAMS += tests/api/test_link_prediction
 TESTS += tests/api/test_link_prediction
 tests_api_test_link_prediction_SOURCES = tests/api/test_link_prediction.c $(sample_placements)

@@ -34,13 +34,13 @@ static void touch(const struct mini_batch *batch)
     for (uint32_t i = 0; i < batch->num_tables; i++)
         fuzz_touch(batch->tables[i].rows.rows,
                    batch->tables[i].rows.num_rows * batch->tables[i].rows.row_bytes);
-    for (uint32_t i = 0; i < batch->pairs.count; i++) {
-        const uint32_t *ends[] = { batch->pairs.sources, batch->pairs.destinations };
-        assert(batch->pairs.given == 1 && batch->pairs.etype < batch->num_etypes);
-        fuzz_touch(&ends[0][i], sizeof *ends[0]);
-        fuzz_touch(&ends[1][i], sizeof *ends[1]);
-        if (batch->pairs.edge_ids != NULL)
-            fuzz_touch(&batch->pairs.edge_ids[i], sizeof *batch->pairs.edge_ids);
+    for (uint32_t t = 0; t < batch->num_pair_types; t++) {
+        const struct batch_pairs *pairs = &batch->pairs[t];
+        assert(pairs->etype < batch->num_etypes);
+        fuzz_touch(pairs->sources, pairs->count * sizeof *pairs->sources);
+        fuzz_touch(pairs->destinations, pairs->count * sizeof *pairs->destinations);
+        if (pairs->edge_ids != NULL)
+            fuzz_touch(pairs->edge_ids, pairs->count * sizeof *pairs->edge_ids);
     }
     for (uint32_t l = 0; l < batch->num_layers; l++)
         for (uint32_t e = 0; e < batch->num_etypes; e++) {

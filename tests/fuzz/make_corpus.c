@@ -357,15 +357,17 @@ static struct sampled_batch *make_batch(void)
 
 static void make_batches(void)
 {
-    static const char *const names[] = { "small", "empty", "pairs", "negatives", "both_ends" };
+    static const char *const names[] = { "small",     "empty",     "pairs",
+                                         "negatives", "both_ends", "pair_types" };
     struct sampled_batch *batch = make_batch(), *empty = sampled_batch_create(2, 2, 2);
     struct sampled_batch *pairs = make_batch(), *negatives = make_batch(), *both = make_batch();
-    struct sampled_batch *all[] = { batch, empty, pairs, negatives, both };
+    struct sampled_batch *types = make_batch();
+    struct sampled_batch *all[] = { batch, empty, pairs, negatives, both, types };
     FAIL_IF(empty == NULL);
-    for (int i = 2; i < 5; i++) {
-        struct pair_space *space = &all[i]->space.pair_space;
-        all[i]->space.batch.pairs = (struct batch_pairs){
-            .given = 1,
+    for (int i = 2; i < 6; i++) {
+        struct pair_space *space = all[i]->space.pair_space;
+        all[i]->space.batch.num_pair_types = 1;
+        all[i]->space.pairs[0] = (struct batch_pairs){
             .etype = 1,
             .count = 3,
             .sources = fill_vec(&space->sources, 3, 4),
@@ -374,20 +376,23 @@ static void make_batches(void)
         };
     }
     for (int i = 3; i < 5; i++) {
-        struct pair_space *space = &all[i]->space.pair_space;
-        struct batch_pairs *with = &all[i]->space.batch.pairs;
+        struct pair_space *space = all[i]->space.pair_space;
+        struct batch_pairs *with = all[i]->space.pairs;
         with->negatives_rule = (struct negatives_rule){ .each = 2 };
         with->count_negatives = 6;
         with->negatives = fill_vec(&space->negatives, 6, 4);
     }
-    both->space.batch.pairs.negatives_rule.ends = NEGATIVE_BOTH;
-    both->space.batch.pairs.count_negative_sources = 6;
-    both->space.batch.pairs.negatives_rule.no_edges = 1;
-    both->space.batch.pairs.negatives_rule.by_degree = 1;
-    both->space.batch.pairs.negative_edges = 1;
-    both->space.batch.pairs.negative_sources = fill_vec(&both->space.pair_space.negative_sources, 6,
-                                                        4);
-    for (int i = 0; i < 5; i++) {
+    both->space.pairs->negatives_rule.ends = NEGATIVE_BOTH;
+    both->space.pairs->count_negative_sources = 6;
+    both->space.pairs->negatives_rule.no_edges = 1;
+    both->space.pairs->negatives_rule.by_degree = 1;
+    both->space.pairs->negative_edges = 1;
+    both->space.pairs->negative_sources = fill_vec(&both->space.pair_space->negative_sources, 6, 4);
+    /* Of a second edge type there are pairs too, as many, the other way round. */
+    types->space.batch.num_pair_types = 2;
+    types->space.pairs[1] = types->space.pairs[0];
+    types->space.pairs[1].etype = 0;
+    for (int i = 0; i < 6; i++) {
         uint64_t bytes;
         void *flat = NULL;
         FAIL_IF(batch_flat_bytes(all[i], &bytes) != 0 || posix_memalign(&flat, 64, bytes) != 0);

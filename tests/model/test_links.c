@@ -36,8 +36,7 @@ static struct batch_pairs make_pairs(uint32_t seeds, uint32_t count, uint32_t ne
     assert_non_null(ends);
     for (uint32_t i = 0; i < (2 + negatives) * count; i++)
         ends[i] = (uint32_t)key_below(key, &draw, seeds);
-    return (struct batch_pairs){ .given = 1,
-                                 .count = count,
+    return (struct batch_pairs){ .count = count,
                                  .sources = ends,
                                  .destinations = ends + count,
                                  .negatives_rule = { .each = negatives },
@@ -186,7 +185,9 @@ static void test_slopes_of_models(void **state)
                                           .classes = 3,
                                           .seed = 3 };
         struct mini_batch *batch = made_batch_create(&shape);
-        batch->pairs = make_pairs(SEEDS, PAIRS, 2, 2);
+        const struct batch_pairs pairs = make_pairs(SEEDS, PAIRS, 2, 2);
+        batch->num_pair_types = 1;
+        batch->pairs = &pairs;
         batch->step_seeds = PAIRS;
         struct model *model = make_model((enum model_kind)kind, 2);
         size_t count;
@@ -195,7 +196,7 @@ static void test_slopes_of_models(void **state)
         assert_true(slopes.magnitude > 1e-3);
         assert_true(slopes.wrong * 50 <= count);
         model_destroy(model);
-        free_pairs(&batch->pairs);
+        free_pairs(&pairs);
         made_batch_destroy(batch);
     }
 }
@@ -216,21 +217,23 @@ static void test_other_batches_are_refused(void **state)
     };
     struct mini_batch *batch = made_batch_create(&shape);
     struct model *model = make_model(MODEL_SAGE, 1);
-    struct batch_pairs pairs = make_pairs(SEEDS, PAIRS, 2, 2);
+    const struct batch_pairs pairs = make_pairs(SEEDS, PAIRS, 2, 2);
+    struct batch_pairs tried = pairs;
     expect_refused(model, batch); /* seeds that are nodes */
-    batch->pairs = pairs;
+    batch->num_pair_types = 1;
+    batch->pairs = &tried;
     batch->step_seeds = PAIRS - 1;
     expect_refused(model, batch);
     batch->step_seeds = PAIRS;
-    batch->pairs.negatives_rule.each = batch->pairs.count_negatives = 0;
+    tried.negatives_rule.each = tried.count_negatives = 0;
     expect_refused(model, batch);
-    batch->pairs = pairs;
-    batch->pairs.negatives_rule.of = NEGATIVES_OF_BATCH;
+    tried = pairs;
+    tried.negatives_rule.of = NEGATIVES_OF_BATCH;
     expect_refused(model, batch);
-    batch->pairs = pairs;
-    batch->pairs.negatives_rule.ends = NEGATIVE_SOURCES;
+    tried = pairs;
+    tried.negatives_rule.ends = NEGATIVE_SOURCES;
     expect_refused(model, batch);
-    batch->pairs = pairs;
+    tried = pairs;
     ((uint32_t *)(uintptr_t)pairs.negatives)[3] = SEEDS;
     expect_refused(model, batch);
     model_destroy(model);
@@ -303,8 +306,7 @@ static void check_layer(const struct link_split *split, const struct mini_batch 
         assert_int_equal(after->index[d], kept);
         for (uint32_t e = before->index[d]; e < before->index[d + 1]; e++) {
             uint32_t s = before->sources[e];
-            if (link_split_part(split, ids[s], ids[d]) != LINK_TRAIN ||
-                is_pair(&batch->pairs, s, d))
+            if (link_split_part(split, ids[s], ids[d]) != LINK_TRAIN || is_pair(batch->pairs, s, d))
                 continue;
             assert_true(kept < after->num_edges);
             assert_int_equal(after->sources[kept++], s);
@@ -354,9 +356,10 @@ static void test_filter(void **state)
                     ends[count] = last->sources[e];
                     ends[SEEDS + count++] = d;
                 }
-        view.batch.pairs = (struct batch_pairs){
-            .given = 1, .count = count, .sources = ends, .destinations = ends + SEEDS
-        };
+        view.batch.pairs = &view.pairs;
+        view.pairs = (struct batch_pairs){ .count = count,
+                                           .sources = ends,
+                                           .destinations = ends + SEEDS };
         assert_int_equal(link_filter_batch(&filter, &split, &view, NULL), 0);
         check_layer(&split, &view.batch, batch->blocks[0].edges, &edges[0]);
         check_layer(&split, &view.batch, batch->blocks[1].edges, &edges[1]);

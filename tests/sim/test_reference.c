@@ -25,7 +25,8 @@ struct fixture {
 };
 
 /* A batch of a graph whose rows are all asked for, where the reference has none of its own. */
-static void setup(struct fixture *f, uint64_t seed)
+/* mixed: pairs, if its seeds are pairs, may be of several edge types. */
+static void setup(struct fixture *f, uint64_t seed, bool mixed)
 {
     struct draws draws = draws_of(seed, 1);
     sim_graph_init(&f->raw, &draws);
@@ -61,6 +62,8 @@ static void setup(struct fixture *f, uint64_t seed)
         wanted_loader_redraw(&f->loader);
     if (seed % 8 == 5)
         wanted_loader_weigh(&f->loader, &f->raw);
+    if (mixed)
+        wanted_loader_mix(&f->loader, &f->raw);
     reference_build(&f->builds, &f->loader, 0, 0, &f->batch);
 }
 
@@ -113,11 +116,11 @@ static void every_change_is_noticed(void **state)
     uint32_t with_negative_sources = 0;
     for (uint64_t seed = 0; seed < GRAPHS; seed++) {
         struct fixture f;
-        setup(&f, seed);
+        setup(&f, seed, seed % 3 == 1);
         uint32_t t = f.loader.open.ntype;
         struct block_edges *edges = writable(&f.batch.blocks[1].edges[0]);
         const struct batch_nodes *nodes = &f.batch.nodes[t];
-        struct batch_pairs *pairs = &f.batch.pairs;
+        struct batch_pairs *pairs = writable(f.batch.pairs);
         if (nodes->num_seeds == 0) {
             teardown(&f);
             continue;
@@ -129,7 +132,7 @@ static void every_change_is_noticed(void **state)
         for (uint32_t i = 0; i < f.raw.types.num_ntypes; i++)
             expect_counted(&f, writable(&f.batch.nodes[i].num_nodes));
         expect_noticed(&f, writable(&nodes->ids[0]), 8);
-        expect_noticed(&f, &pairs->given, 4);
+        expect_noticed(&f, &f.batch.num_pair_types, 4);
         if (pairs->count > 0) {
             with_pairs++;
             expect_noticed(&f, &pairs->etype, 4);
@@ -175,7 +178,7 @@ static void missing_rows_are_noticed(void **state)
 {
     (void)state;
     struct fixture f;
-    setup(&f, 1);
+    setup(&f, 1, false);
     assert_true(f.raw.num_nodes[f.loader.open.ntype] > 0);
     f.loader.open.labels = PLACED_LABEL;
     assert_int_equal(check(&f), TR_EMISMATCH);
@@ -221,7 +224,7 @@ static void some_pairs_come_twice(void **state)
     (void)state;
     for (uint64_t seed = 0; seed < GRAPHS; seed++) {
         struct fixture f;
-        setup(&f, seed);
+        setup(&f, seed, false);
         const uint64_t *pairs = f.loader.pairs;
         for (uint64_t i = 1; pairs != NULL && i < f.loader.open.num_seeds; i++) {
             bool same = pairs[2 * i] == pairs[2 * i - 2] && pairs[2 * i + 1] == pairs[2 * i - 1];
@@ -250,7 +253,7 @@ static void loaders_stay_what_they_were(void **state)
     for (uint64_t seed = 0; seed < GRAPHS; seed++) {
         struct fixture f;
         struct sim_partitions partitions;
-        setup(&f, seed);
+        setup(&f, seed, false);
         sim_partitions_init(&partitions, &f.raw, 2, NULL);
         struct wanted_loader *loader = &f.loader;
         wanted_loader_vary(loader, seed % 2 == 0);

@@ -289,6 +289,7 @@ struct kinds_of_seeds {
     uint32_t reverses[REVERSE_RULES];     /* and their reverses, by each rule */
     uint32_t in_batch, ends[NEGATIVE_ENDS]; /* how negatives are drawn, */
     uint32_t redrawn, weighed;              /* and that edges are drawn again; by degree */
+    uint32_t mixed;                         /* pairs are of several edge types */
 };
 
 static void count_loader(struct kinds_of_seeds *kinds, const struct wanted_loader *loader)
@@ -298,6 +299,7 @@ static void count_loader(struct kinds_of_seeds *kinds, const struct wanted_loade
     kinds->edges += loader->edges != NULL;
     kinds->ranges += loader->open.seeds == MSG_SEEDS_EDGE_RANKS;
     kinds->excluding += loader->excludes_in_draw;
+    kinds->mixed += loader->pairs != NULL && loader->open.num_segments > 1;
     const uint32_t flags = loader->open.flags;
     bool shared = (flags & MSG_LOADER_SHARED_NEGATIVES) != 0;
     kinds->once += (flags & MSG_LOADER_ENDS_ONCE) != 0;
@@ -456,6 +458,18 @@ static void negatives_are_drawn_by_degree(void **state)
     assert_int_equal(run_all(seeds, 4 * SEEDS, 4).failed, 0);
 }
 
+/* Some have none of a type, and some leave out the reverses of some types alone. */
+static void edges_of_several_types_are_seeds(void **state)
+{
+    uint64_t seeds[4 * SEEDS];
+    (void)state;
+    for (uint64_t i = 0; i < 4 * SEEDS; i++)
+        seeds[i] = WANTED_PAIR_TYPES_FROM + i;
+    assert_int_equal(count_kinds(seeds[0] - 4 * SEEDS, 4 * SEEDS).mixed, 0);
+    assert_true(count_kinds(seeds[0], 4 * SEEDS).mixed > 5);
+    assert_int_equal(run_all(seeds, 4 * SEEDS, 4).failed, 0);
+}
+
 /* By each rule, in jobs of one process and of several: few loaders have edges whose reverses are
  * there, so seeds are looked for that have one. */
 static void reverses_are_left_out(void **state)
@@ -465,7 +479,7 @@ static void reverses_are_left_out(void **state)
     for (uint64_t seed = WANTED_REVERSES_FROM; found < SEEDS; seed++) {
         const struct kinds_of_seeds kinds = count_kinds(seed, 1);
         bool some = false;
-        for (uint32_t rule = 0; rule < REVERSE_RULES; rule++) {
+        for (uint32_t rule = 0; rule < REVERSE_NONE; rule++) {
             some = some || kinds.reverses[rule] > 0;
             by_rule[rule] += kinds.reverses[rule];
         }
@@ -473,7 +487,7 @@ static void reverses_are_left_out(void **state)
         found += some;
     }
     const struct kinds_of_seeds before = count_kinds(WANTED_REVERSES_FROM - 4 * SEEDS, 4 * SEEDS);
-    for (uint32_t rule = 0; rule < REVERSE_RULES; rule++) {
+    for (uint32_t rule = 0; rule < REVERSE_NONE; rule++) {
         assert_int_equal(before.reverses[rule], 0);
         assert_true(by_rule[rule] > 5);
     }
@@ -571,6 +585,7 @@ int main(void)
         cmocka_unit_test(negatives_are_drawn_again),
         cmocka_unit_test(negatives_are_drawn_by_degree),
         cmocka_unit_test(reverses_are_left_out),
+        cmocka_unit_test(edges_of_several_types_are_seeds),
         cmocka_unit_test(seeds_that_once_failed_hold),
         cmocka_unit_test(one_seed_is_one_run),
     };

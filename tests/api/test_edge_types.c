@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Edges and pairs of several edge types as the seeds of one loader, through the public API: each comes
+ * once an epoch, of its own type and with its own ends, negatives are of the type of their pairs, the
+ * batch's own edges are left out, the same on every placement; and what makes no set.
+ */
+#include "tests/api/outcome.h"
+#include "tests/api/sample_placements.h"
+
+#define SECOND INT64_C(1000000000)
+#define ETYPES 3u
+#define BATCH 32u
+#define FANOUT 4
+
+static struct sample sample; /* the graph, by original IDs */
+
+/* What a loader is opened with. */
+struct way {
+    bool shuffle;
+    bool links;
+    uint32_t num_negatives;
+    enum tr_negatives_of of;
+    enum tr_negative_ends ends;
+    enum tr_negatives_by by;
+    enum tr_exclude exclude;
+};
+
+static const struct way ways[] = {
+    { .shuffle = false },
+    { .shuffle = true },
+    { true, true, 3, TR_NEGATIVES_OF_PAIR, TR_NEGATIVE_DESTINATIONS, TR_NEGATIVES_UNIFORM,
+      TR_EXCLUDE_SELF },
+    { true, true, 4, TR_NEGATIVES_IN_BATCH, TR_NEGATIVE_BOTH, TR_NEGATIVES_UNIFORM,
+      TR_EXCLUDE_NONE },
+    { true, true, 5, TR_NEGATIVES_OF_BATCH, TR_NEGATIVE_EITHER, TR_NEGATIVES_BY_DEGREE,
+      TR_EXCLUDE_SELF },
+    { true, true, 0, TR_NEGATIVES_OF_PAIR, TR_NEGATIVE_DESTINATIONS, TR_NEGATIVES_UNIFORM,
+      TR_EXCLUDE_REVERSE_ID },
+};
+#define WAYS (sizeof ways / sizeof *ways)
+
+/* Some of each type, in no order of their numbers: all by rank, a range of ranks, and a list in which
+ * some come twice, which is one of the same edges on every placement. */
+static void make_parts(struct tr_graph *graph, struct tr_nodes *parts[ETYPES])
+{
+    struct tr_nodes *all;
+    uint64_t ids[70];
+    ok(tr_edges_all(graph, 1, &parts[0], &failure));
+    ok(tr_edges_all(graph, 2, &all, &failure));
+    for (size_t i = 0; i < 70; i++) {
+        uint64_t rank = (i % 9 == 8 ? i - 3 : i) * 7919 % tr_nodes_count(all);
+        ok(tr_edges_ids(all, rank, 1, TR_WAIT_FOREVER, &ids[i], &failure));
+    }
+    ok(tr_edges_listed(graph, 2, ids, 70, &parts[1], &failure));
+    ok(tr_edges_range(graph, 0, 11, 100, &parts[2], &failure));
+    tr_nodes_close(all);
+}
+
+static struct tr_nodes *make_set(struct tr_graph *graph)
+{
+    struct tr_nodes *parts[ETYPES], *set;
+    size_t count = 0;
+    make_parts(graph, parts);
+    ok(tr_pairs_join(parts, ETYPES, &set, &failure));
+    for (uint32_t i = 0; i < ETYPES; i++) {
+        uint32_t etype;
+        uint64_t offset, of_part;
+        ok(tr_pairs_part(set, i, &etype, &offset, &of_part, &failure));
+        assert_true(etype == (i + 1) % ETYPES && offset == count);
+        assert_int_equal(of_part, tr_nodes_count(parts[i]));
+        count += of_part;
+        tr_nodes_close(parts[i]);
+    }
+    assert_int_equal(tr_nodes_count(set), count);
+    assert_int_equal(tr_pairs_etype(set), TR_ETYPE_SEVERAL);
+    return set;
+}
+
+/* The same ends as the graph says; counts[etype][edge] notes each. */
+static void check_pairs(struct tr_graph *graph, const struct tr_batch *batch,
+                        const struct tr_pairs *pairs, uint32_t *counts)
+{
+    const struct graph_etype *type = &sample.types.etypes[pairs->etype];
+    uint64_t *ends = calloc(2 * (size_t)pairs->count + 1, sizeof *ends);
+    size_t count;
+    assert_non_null(ends);
+    assert_non_null(pairs->edge_ids);
+    ok(tr_graph_find_edges(graph, pairs->etype, pairs->edge_ids, pairs->count, TR_WAIT_FOREVER,
+                           ends, ends + pairs->count, &failure));
+    const uint64_t *sources = tr_batch_nodes(batch, type->src, &count);
+    const uint64_t *destinations = tr_batch_nodes(batch, type->dst, &count);
+    for (uint32_t i = 0; i < pairs->count; i++) {
+        assert_int_equal(sources[pairs->sources[i]], ends[i]);
+        assert_int_equal(destinations[pairs->destinations[i]], ends[pairs->count + i]);
+        counts[pairs->edge_ids[i]]++;
+    }
+    free(ends);
+}
+
+/* As many as were asked for of the pairs of this type, all of them seeds of the types of their ends. */
+static void check_negatives(const struct tr_batch *batch, const struct tr_pairs *pairs,
+                            const struct way *way)
+{
+    const struct graph_etype *type = &sample.types.etypes[pairs->etype];
+    struct tr_negatives negatives = TR_NEGATIVES_INIT;
+    int rv = tr_batch_negatives_of(batch, pairs->etype, &negatives, &failure);
+    assert_int_equal(rv, way->num_negatives > 0 ? 0 : TR_ENOENT);
+    if (rv != 0)
+        return;
+    uint32_t groups = way->of == TR_NEGATIVES_OF_BATCH                        ? pairs->count > 0
+                      : way->of == TR_NEGATIVES_IN_BATCH && pairs->count == 1 ? 0
+                                                                              : pairs->count;
+    assert_int_equal(negatives.count, groups * negatives.num_destinations);
+    assert_int_equal(negatives.count_sources, groups * negatives.num_sources);
+    for (uint32_t i = 0; i < negatives.count; i++)
+        assert_true(negatives.destinations[i] < tr_batch_num_seeds(batch, type->dst));
+    for (uint32_t i = 0; i < negatives.count_sources; i++)
+        assert_true(negatives.sources[i] < tr_batch_num_seeds(batch, type->src));
+}
+
+/* No layer draws an edge of the batch, and each draw is as full as the others allow. */
+static void check_left_out(struct tr_graph *graph, const struct tr_batch *batch,
+                           const struct tr_pairs *pairs)
+{
+    const uint32_t dst = sample.types.etypes[pairs->etype].dst;
+    size_t count;
+    const uint64_t *ids = tr_batch_nodes(batch, dst, &count);
+    uint64_t *degrees = calloc(count + 1, sizeof *degrees);
+    bool *own = calloc(sample.num_edges[pairs->etype] + 1, sizeof *own);
+    assert_true(degrees != NULL && own != NULL);
+    ok(tr_graph_in_degrees(graph, pairs->etype, ids, count, TR_WAIT_FOREVER, degrees, &failure));
+    for (uint32_t i = 0; i < pairs->count; i++) {
+        degrees[pairs->destinations[i]] -= !own[pairs->edge_ids[i]];
+        own[pairs->edge_ids[i]] = true;
+    }
+    for (uint32_t layer = 0; layer < 2; layer++) {
+        struct tr_block block = TR_BLOCK_INIT;
+        ok(tr_batch_block(batch, layer, pairs->etype, &block, &failure));
+        for (uint32_t e = 0; e < block.num_edges; e++)
+            assert_false(own[block.edge_ids[e]]);
+        for (uint32_t i = 0; i < block.num_dst; i++) {
+            uint64_t drawn = block.index[i + 1] - block.index[i];
+            assert_int_equal(drawn, degrees[i] < FANOUT ? degrees[i] : FANOUT);
+        }
+    }
+    free(degrees);
+    free(own);
+}
+
+static void check_batch(struct tr_graph *graph, const struct tr_batch *batch, const struct way *way,
+                        uint32_t *counts[ETYPES])
+{
+    struct tr_pairs pairs = TR_PAIRS_INIT;
+    uint32_t seeds = 0;
+    for (uint32_t e = 0; e < ETYPES; e++) {
+        ok(tr_batch_pairs_of(batch, e, &pairs, &failure));
+        assert_int_equal(pairs.etype, e);
+        check_pairs(graph, batch, &pairs, counts[e]);
+        check_negatives(batch, &pairs, way);
+        if (way->exclude == TR_EXCLUDE_SELF)
+            check_left_out(graph, batch, &pairs);
+        seeds += pairs.count;
+    }
+    assert_true(seeds <= BATCH && seeds <= tr_batch_step_seeds(batch));
+    assert_int_equal(tr_batch_pairs(batch, &pairs, &failure), TR_EINVAL);
+    assert_string_equal(
+        failure.message,
+        "the batch has pairs of 3 edge types; tr_batch_pairs_of() gives those of each");
+    assert_int_equal(tr_batch_pairs_of(batch, ETYPES, &pairs, &failure), TR_ENOENT);
+}
+
+static void fill_options(struct tr_loader_options *options, struct tr_link_options *links,
+                         const struct way *way)
+{
+    *links = (struct tr_link_options)TR_LINK_OPTIONS_INIT;
+    links->num_negatives = way->num_negatives;
+    links->negatives = way->of;
+    links->negative_ends = way->ends;
+    links->by = way->by;
+    links->exclude = way->exclude;
+    tr_loader_options_init(options);
+    options->num_layers = 2;
+    options->fanout[0] = options->fanout[1] = FANOUT;
+    options->batch_size = BATCH;
+    options->shuffle = way->shuffle;
+    options->edge_ids = options->original_ids = true;
+    options->labels = "feat";
+    options->links = way->links ? links : NULL;
+}
+
+/* Each edge of the set came as often as the set has it, over all ranks. */
+static void check_counts(struct tr_nodes *set, uint32_t *counts[ETYPES], uint32_t epochs)
+{
+    uint64_t *ids = calloc(tr_nodes_count(set) + 1, sizeof *ids), offset, count;
+    uint32_t etype;
+    assert_non_null(ids);
+    ok(tr_edges_ids(set, 0, tr_nodes_count(set), TR_WAIT_FOREVER, ids, &failure));
+    for (uint32_t part = 0; part < tr_pairs_num_parts(set); part++) {
+        ok(tr_pairs_part(set, part, &etype, &offset, &count, &failure));
+        for (uint64_t i = offset; i < offset + count; i++)
+            counts[etype][ids[i]] -= epochs;
+    }
+    for (uint32_t e = 0; e < ETYPES; e++)
+        for (uint64_t i = 0; i < sample.num_edges[e]; i++)
+            assert_int_equal(counts[e][i], 0);
+    free(ids);
+}
+
+static uint64_t run_ranks(struct tr_graph *graph, struct tr_nodes *set, const struct way *way,
+                          uint32_t world)
+{
+    struct tr_loader_options options;
+    struct tr_link_options links;
+    uint32_t *counts[ETYPES];
+    uint64_t sum = 29, digest;
+    for (uint32_t e = 0; e < ETYPES; e++)
+        assert_non_null(counts[e] = calloc(sample.num_edges[e] + 1, sizeof **counts));
+    fill_options(&options, &links, way);
+    options.world = world;
+    for (options.rank = 0; options.rank < world; options.rank++) {
+        struct tr_loader *loader;
+        struct tr_batch *batch;
+        ok(tr_loader_open(graph, set, &options, TR_WAIT_FOREVER, &loader, &failure));
+        for (uint32_t epoch = 0; epoch < 2; epoch++) {
+            int rv;
+            while ((rv = tr_loader_next(loader, 30 * SECOND, &batch, &failure)) == 0) {
+                check_batch(graph, batch, way, counts);
+                ok(tr_batch_digest(batch, &digest, &failure));
+                sum = sum * 31 + digest;
+                tr_batch_release(batch);
+            }
+            if (rv != TR_EEND)
+                ok(rv);
+        }
+        tr_loader_close(loader);
+    }
+    check_counts(set, counts, 2);
+    for (uint32_t e = 0; e < ETYPES; e++)
+        free(counts[e]);
+    return sum;
+}
+
+/* The first batch of all edges, so many at once. */
+static struct tr_batch *first_batch(struct tr_graph *graph, uint32_t batch_size)
+{
+    static const struct way way = { .links = true };
+    struct tr_nodes *parts[ETYPES], *set;
+    struct tr_loader_options options;
+    struct tr_link_options links;
+    struct tr_loader *loader;
+    struct tr_batch *batch;
+    for (uint32_t e = 0; e < ETYPES; e++)
+        ok(tr_edges_all(graph, e, &parts[e], &failure));
+    ok(tr_pairs_join(parts, ETYPES, &set, &failure));
+    fill_options(&options, &links, &way);
+    options.shuffle = true;
+    options.batch_size = batch_size;
+    ok(tr_loader_open(graph, set, &options, TR_WAIT_FOREVER, &loader, &failure));
+    ok(tr_loader_next(loader, 60 * SECOND, &batch, &failure));
+    tr_loader_close(loader);
+    tr_nodes_close(set);
+    for (uint32_t e = 0; e < ETYPES; e++)
+        tr_nodes_close(parts[e]);
+    return batch;
+}
+
+/* Ends have the positions at which the order of the epoch brings them first, whatever their types: those
+ * of a batch begin as those of a longer one do, which a sampler finds in several pieces. */
+static void check_pieces(struct tr_graph *graph)
+{
+    struct tr_batch *few = first_batch(graph, 400), *many = first_batch(graph, 1u << 20);
+    uint32_t all = 0;
+    for (uint32_t e = 0; e < ETYPES; e++) {
+        struct tr_pairs begin = TR_PAIRS_INIT, pairs = TR_PAIRS_INIT;
+        ok(tr_batch_pairs_of(few, e, &begin, &failure));
+        ok(tr_batch_pairs_of(many, e, &pairs, &failure));
+        assert_true(begin.count > 0 && begin.count <= pairs.count);
+        size_t bytes = begin.count * sizeof *begin.sources;
+        assert_memory_equal(begin.sources, pairs.sources, bytes);
+        assert_memory_equal(begin.destinations, pairs.destinations, bytes);
+        assert_memory_equal(begin.edge_ids, pairs.edge_ids, begin.count * sizeof *begin.edge_ids);
+        all += pairs.count;
+    }
+    assert_int_equal(all, sample.num_edges[0] + sample.num_edges[1] + sample.num_edges[2]);
+    tr_batch_release(few);
+    tr_batch_release(many);
+}
+
+/* Pairs that a user lists, in its order where nothing is shuffled. */
+static uint64_t run_pairs(struct tr_graph *graph)
+{
+    static const struct way way = {
+        true,           true, 2, TR_NEGATIVES_OF_PAIR, TR_NEGATIVE_EITHER, TR_NEGATIVES_UNIFORM,
+        TR_EXCLUDE_NONE
+    };
+    struct tr_nodes *parts[2], *set;
+    struct tr_loader_options options;
+    struct tr_link_options links;
+    struct tr_loader *loader;
+    struct tr_batch *batch;
+    uint64_t sum = 31, digest;
+    uint32_t seen = 0;
+    int rv;
+    for (uint32_t e = 0; e < 2; e++) {
+        struct tr_nodes *all;
+        uint64_t ids[50], ends[100];
+        ok(tr_edges_range(graph, e, 0, 50, &all, &failure));
+        ok(tr_edges_ids(all, 0, 50, TR_WAIT_FOREVER, ids, &failure));
+        ok(tr_graph_find_edges(graph, e, ids, 50, TR_WAIT_FOREVER, ends, ends + 50, &failure));
+        ok(tr_pairs_listed(graph, e, ends, ends + 50, 50, &parts[e], &failure));
+        tr_nodes_close(all);
+    }
+    ok(tr_pairs_join(parts, 2, &set, &failure));
+    fill_options(&options, &links, &way);
+    ok(tr_loader_open(graph, set, &options, TR_WAIT_FOREVER, &loader, &failure));
+    while ((rv = tr_loader_next(loader, 30 * SECOND, &batch, &failure)) == 0) {
+        for (uint32_t e = 0; e < 2; e++) {
+            struct tr_pairs pairs = TR_PAIRS_INIT;
+            ok(tr_batch_pairs_of(batch, e, &pairs, &failure));
+            assert_null(pairs.edge_ids);
+            check_negatives(batch, &pairs, &way);
+            seen += pairs.count;
+        }
+        ok(tr_batch_digest(batch, &digest, &failure));
+        sum = sum * 31 + digest;
+        tr_batch_release(batch);
+    }
+    if (rv != TR_EEND)
+        ok(rv);
+    assert_int_equal(seen, 100);
+    tr_loader_close(loader);
+    tr_nodes_close(set);
+    tr_nodes_close(parts[0]);
+    tr_nodes_close(parts[1]);
+    return sum;
+}
+
+static void refuse(struct tr_nodes *first, struct tr_nodes *second, int code, const char *text)
+{
+    struct tr_nodes *sets[] = { first, second }, *out = first;
+    assert_int_equal(tr_pairs_join(sets, 2, &out, &failure), code);
+    assert_null(out);
+    if (strstr(failure.message, text) == NULL)
+        fail_msg("\"%s\" does not say \"%s\"", failure.message, text);
+}
+
+static void check_refusals(struct tr_graph *graph, struct tr_nodes *set)
+{
+    struct tr_nodes *edges, *same, *pairs, *nodes, *out = set;
+    const uint64_t node = 0;
+    ok(tr_edges_all(graph, 0, &edges, &failure));
+    ok(tr_edges_range(graph, 0, 0, 1, &same, &failure));
+    ok(tr_pairs_listed(graph, 1, &node, &node, 1, &pairs, &failure));
+    ok(tr_nodes_all(graph, 0, TR_WAIT_FOREVER, &nodes, &failure));
+    refuse(edges, same, TR_EINVAL, "sets 0 and 1 are both of edge type writes");
+    refuse(edges, pairs, TR_EINVAL, "set 1 has pairs of nodes, and set 0 has edges");
+    refuse(edges, nodes, TR_EINVAL, "set 1 has nodes, which tr_nodes_join() joins");
+    refuse(edges, set, TR_EINVAL, "set 1 has several edge types");
+    assert_int_equal(tr_pairs_join(NULL, 0, &out, &failure), TR_EINVAL);
+    assert_int_equal(tr_nodes_join(&edges, 1, &out, &failure), TR_EINVAL);
+    assert_non_null(strstr(failure.message, "tr_pairs_join()"));
+    uint32_t etype;
+    uint64_t offset, count;
+    assert_int_equal(tr_pairs_num_parts(nodes), 0);
+    assert_int_equal(tr_pairs_num_parts(edges), 1);
+    assert_int_equal(tr_nodes_num_parts(set), 0);
+    assert_int_equal(tr_pairs_part(set, 3, &etype, &offset, &count, &failure), TR_ERANGE);
+    assert_string_equal(failure.message, "part 3; the set has 3");
+    assert_int_equal(tr_edges_ids(set, tr_nodes_count(set), 1, 0, &offset, &failure), TR_ERANGE);
+    tr_nodes_close(edges);
+    tr_nodes_close(same);
+    tr_nodes_close(pairs);
+    tr_nodes_close(nodes);
+}
+
+static uint64_t run_placement(const char *path, int placement)
+{
+    struct tr_graph *graph;
+    struct tr_session *session = placement_open(path, placement, &graph);
+    struct tr_nodes *set = make_set(graph);
+    uint64_t sum = 0;
+    for (size_t i = 0; i < WAYS; i++)
+        for (uint32_t world = 1; world < 3; world++)
+            sum = sum * 31 + run_ranks(graph, set, &ways[i], world);
+    sum = sum * 31 + run_pairs(graph);
+    check_pieces(graph);
+    check_refusals(graph, set);
+    tr_nodes_close(set);
+    tr_graph_close(graph);
+    tr_session_close(session);
+    return sum;
+}
+
+static void edges_of_several_types_are_seeds_on_every_placement(void **state)
+{
+    (void)state;
+    sample_init(&sample, true, 1500, 3000, 5);
+    placements_agree(&sample, PLACEMENTS, 0, run_placement);
+    sample_fini(&sample);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(edges_of_several_types_are_seeds_on_every_placement),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
