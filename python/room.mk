@@ -18,6 +18,7 @@ EXTRA_DIST += \
     python/pyproject.toml \
     python/setup.py \
     python/tests/conftest.py \
+    python/tests/dgl_questions.py \
     python/tests/dump_batches.c \
     python/tests/launching.py \
     python/tests/pyg_stand_ins.py \
@@ -26,6 +27,7 @@ EXTRA_DIST += \
     python/tests/soak_ranks.py \
     python/tests/test_blocks.py \
     python/tests/test_checkpointing.py \
+    python/tests/test_dgl_answers.py \
     python/tests/test_dgl_folder.py \
     python/tests/test_dgl_job.py \
     python/tests/test_dgl_names.py \
@@ -86,6 +88,7 @@ EXTRA_DIST += \
     python/troupe/dgl/edge_loaders.py \
     python/troupe/dgl/graph_frames.py \
     python/troupe/dgl/graph_parts.py \
+    python/troupe/dgl/homogeneous.py \
     python/troupe/dgl/installed.py \
     python/troupe/dgl/later.py \
     python/troupe/dgl/partition_book.py \
@@ -94,6 +97,7 @@ EXTRA_DIST += \
     python/troupe/dgl/range_book.py \
     python/troupe/dgl/rows_ahead.py \
     python/troupe/dgl/services.py \
+    python/troupe/dgl/total_fanout.py \
     python/troupe/dgl/type_names.py \
     python/troupe/dgl/workload.py \
     python/troupe/dgl_block.py \

@@ -13,7 +13,7 @@ import numpy as np
 from .. import errors
 from .. import graph as troupe_graph
 from ..types import DEFAULT_NTYPE, EtypeName
-from . import context, dgl_folder, graph_parts
+from . import context, dgl_folder, graph_parts, homogeneous
 from .dist_tensor import DistTensor
 from .graph_frames import FramesByType, GraphFrame
 from .later import ALONG_IN_EDGES, not_yet
@@ -295,11 +295,18 @@ class DistGraph(troupe_graph.DistGraph):
         return edge_subgraph(self, edges, relabel_nodes)
 
     def in_degrees(self, v: Any = None, ntype: str | None = None, etype: EtypeName = None) -> Any:
-        """In-degrees in the whole graph, over all edge types or along one; None: of all nodes."""
+        """In-degrees in the whole graph, over all edge types or along one; None: of all nodes.
+
+        Without a type, in a graph of several node types, `v` are homogeneous IDs.
+        """
+        if ntype is None and etype is None and len(self.ntypes) > 1:
+            return homogeneous.degrees(self, _unless_all(v), super().in_degrees)
         return super().in_degrees(_unless_all(v), ntype, etype)
 
     def out_degrees(self, u: Any = None, ntype: str | None = None, etype: EtypeName = None) -> Any:
-        """Out-degrees in the whole graph, over all edge types or along one; None: of all nodes."""
+        """Out-degrees in the whole graph, as `in_degrees`."""
+        if ntype is None and etype is None and len(self.ntypes) > 1:
+            return homogeneous.degrees(self, _unless_all(u), super().out_degrees)
         return super().out_degrees(_unless_all(u), ntype, etype)
 
     def add_edge_attribute(self, name: str, padding: Any = None) -> None:

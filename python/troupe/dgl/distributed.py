@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Mapping
 from types import ModuleType
 from typing import Any
 
 from ..types import DEFAULT_ETYPE, DEFAULT_NTYPE
-from . import graph_parts, services
+from . import graph_parts, homogeneous, services
 from .context import (
     barrier,
     client_barrier,
@@ -34,8 +35,10 @@ from .dgl_partitions import (
 )
 from .dist_graph import DistGraph
 from .dist_tensor import DistTensor
+from .drawn_graph import drawn_in_total
 from .edge_loaders import DistEdgeDataLoader, EdgeCollator
 from .later import (
+    ALONG_IN_EDGES,
     DistEmbedding,
     DistGraphServer,
     SparseAdagrad,
@@ -84,13 +87,33 @@ def get_role() -> str:
     return "default"
 
 
-def sample_neighbors(g: DistGraph, nodes: Any, fanout: Any, *args: Any, **options: Any) -> Any:
-    """As ``g.sample_neighbors``."""
+def sample_neighbors(
+    g: DistGraph,
+    nodes: Any,
+    fanout: Any,
+    edge_dir: str = "in",
+    prob: str | None = None,
+    exclude_edges: Any = None,
+    replace: bool = False,
+    use_graphbolt: bool = False,
+) -> Any:
+    """Draws in-edges of nodes; a number as `fanout` is one over all edge types together.
+
+    ``g.sample_neighbors`` and `sample_etype_neighbors` draw so many of each edge type.
+    """
+    if len(g.etypes) == 1 or isinstance(fanout, Mapping):
+        return g.sample_neighbors(nodes, fanout, edge_dir, prob, exclude_edges, replace)
+    if edge_dir != "in":
+        not_yet(f"edge_dir={edge_dir!r}", ALONG_IN_EDGES)
+    return drawn_in_total(g, nodes, fanout, replace, exclude_edges, prob)
+
+
+def sample_etype_neighbors(
+    g: DistGraph, nodes: Any, fanout: Any, *args: Any, **options: Any
+) -> Any:
+    """As ``g.sample_neighbors``: so many in-edges of each edge type."""
     options.pop("use_graphbolt", None)
     return g.sample_neighbors(nodes, fanout, *args, **options)
-
-
-sample_etype_neighbors = sample_neighbors
 
 
 def in_subgraph(g: DistGraph, nodes: Any) -> Any:
@@ -99,17 +122,20 @@ def in_subgraph(g: DistGraph, nodes: Any) -> Any:
 
 
 def find_edges(g: DistGraph, edge_ids: Any, etype: Any = None) -> tuple[Any, Any]:
-    """Sources and destinations of edges."""
+    """Sources and destinations of edges; without a type, in a graph of several, all IDs are
+    homogeneous."""
+    if etype is None and len(g.etypes) > 1:
+        return homogeneous.find_edges(g, edge_ids)
     return g.find_edges(edge_ids, etype)
 
 
 def in_degrees(g: DistGraph, v: Any) -> Any:
-    """In-degrees of nodes."""
+    """In-degrees of nodes, whose IDs are homogeneous in a graph of several types."""
     return g.in_degrees(v)
 
 
 def out_degrees(g: DistGraph, u: Any) -> Any:
-    """Out-degrees of nodes."""
+    """Out-degrees of nodes, whose IDs are homogeneous in a graph of several types."""
     return g.out_degrees(u)
 
 

@@ -10,6 +10,7 @@ from .. import edge_queries
 from ..sampler import NeighborSampler, SampledEdges
 from ..types import EID
 from .installed import need
+from .total_fanout import edges_in_total
 
 if TYPE_CHECKING:
     from .dist_graph import DistGraph
@@ -101,6 +102,14 @@ def drawn_graph(
 ) -> Any:
     """In-edges that were drawn, as a DGLGraph."""
     return graph_of_edges(graph, drawn_edges(graph, nodes, fanout, replace, exclude, seed, prob))
+
+
+def drawn_in_total(
+    graph: DistGraph, nodes: Any, fanout: int, replace: bool, exclude: Any, prob: str | None
+) -> Any:
+    """So many in-edges of each node over all edge types together, as a DGLGraph."""
+    seeds = seeds_by_type(graph, nodes)
+    return graph_of_edges(graph, edges_in_total(graph, seeds, fanout, replace, exclude, prob))
 
 
 def in_subgraph(graph: DistGraph, nodes: Any) -> Any:
