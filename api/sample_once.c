@@ -349,11 +349,6 @@ static int check_pairs(const struct tr_graph *graph, const struct tr_nodes *pair
         return tr_error_set(error, TR_EMISMATCH, "pairs: they belong to another graph");
     if (!nodes_are_pairs(pairs))
         return tr_error_set(error, TR_EINVAL, "pairs: the set has nodes; give them as seeds");
-    if (pairs->parts != NULL)
-        return tr_error_set(
-            error, TR_EUNSUPPORTED,
-            "pairs: the set has several edge types; draw from those of each, or give "
-            "it to a loader");
     if (pairs->count == 0)
         return tr_error_set(error, TR_ERANGE, "pairs: 0 of them; give 1 or more");
     /* Edges by rank are listed for the draw. */
@@ -425,25 +420,26 @@ static int check_options(const struct tr_graph *graph, const struct tr_sample_op
 static int find_names(const struct tr_graph *graph, const struct tr_sample_options *o,
                       struct msg_draw_request *head, struct tr_error *error)
 {
-    const struct graph_etype *ends = o->pairs == NULL ? NULL
-                                                      : &graph->book->types.etypes[o->pairs->etype];
-    const uint32_t of[] = { ends == NULL ? o->ntype : ends->src,
-                            ends == NULL ? o->ntype : ends->dst };
     int rv = graph_find_name(graph, o->features, "features", &head->features, error);
     if (rv == 0)
         rv = graph_find_name(graph, o->labels, "labels", &head->labels, error);
-    for (int i = 0; i < 2 && rv == 0 && o->labels != NULL; i++)
-        if (graph_meta_table(&graph->meta, of[i], head->labels) < 0)
-            rv = tr_error_set(error, TR_ENOENT, "labels: nodes of type %s have no feature \"%s\"",
-                              tr_graph_ntype_name(graph, of[i]), o->labels);
-    return rv;
+    if (rv != 0 || o->labels == NULL)
+        return rv;
+    if (o->pairs != NULL)
+        return loader_check_labels(graph, o->pairs, head->labels, o->labels, error);
+    return graph_meta_table(&graph->meta, o->ntype, head->labels) >= 0
+               ? 0
+               : tr_error_set(error, TR_ENOENT, "labels: nodes of type %s have no feature \"%s\"",
+                              tr_graph_ntype_name(graph, o->ntype), o->labels);
 }
 
 /* A draw while it is asked for: the caller's seeds and spec are read with each attempt. */
 struct draw {
     struct tr_graph *graph;
     struct msg_draw_request head;
-    const uint64_t *seeds;
+    struct msg_seed_segment *segments; /* [head.num_segments], the draw's own */
+    const uint64_t *seeds;             /* [num_ids] */
+    size_t num_ids;
     struct msg_excluded_edge *excluded; /* [head.num_excluded], the draw's own */
     const struct sample_spec *spec;
     char name[DIRECTORY_NAME_MAX]; /* of the proxy that is asked */
@@ -453,16 +449,21 @@ struct draw {
 static struct message *make_draw(const struct draw *d, struct port *port)
 {
     struct message *request = port_message(port, MSG_DRAW_REQUEST);
-    size_t bytes = d->head.num_seeds * seed_kind_ids(d->head.seeds) * sizeof *d->seeds;
+    size_t segments = d->head.num_segments * sizeof *d->segments;
+    size_t bytes = d->num_ids * sizeof *d->seeds;
     size_t excluded = d->head.num_excluded * sizeof *d->excluded;
-    unsigned char *body = request == NULL ? NULL
-                                          : port_body_alloc(port, request,
-                                                            bytes + excluded + d->head.spec_bytes);
+    unsigned char *body = request == NULL
+                              ? NULL
+                              : port_body_alloc(port, request,
+                                                segments + bytes + excluded + d->head.spec_bytes);
     if (body == NULL) {
         port_release(port, request);
         return NULL;
     }
     *(struct msg_draw_request *)message_head(request) = d->head;
+    if (segments > 0)
+        memcpy(body, d->segments, segments);
+    body += segments;
     memcpy(body, d->seeds, bytes);
     if (excluded > 0)
         memcpy(body + bytes, d->excluded, excluded);
@@ -553,18 +554,49 @@ static int choose_trainer(struct tr_graph *graph, uint32_t *trainer, struct tr_e
                         graph->process);
 }
 
-/* The IDs of edges by rank are asked for before the draw, whose message lists them. */
-static int list_edges(const struct tr_nodes *edges, int64_t timeout_ns, uint64_t **ids,
-                      struct tr_error *error)
+/* The IDs of a set that has no list of its own: edges by rank are asked for before the draw, whose message
+ * lists them, and those of several types are put one behind the other. */
+static int list_ids(struct draw *d, const struct tr_nodes *pairs, int64_t timeout_ns,
+                    uint64_t **listed, struct tr_error *error)
 {
-    *ids = calloc(edges->count + 1, sizeof **ids);
-    int rv = *ids == NULL ? tr_error_set(error, TR_ENOMEM, "no memory for %zu edges", edges->count)
-                          : tr_edges_ids(edges, 0, edges->count, timeout_ns, *ids, error);
-    if (rv != 0) {
-        free(*ids);
-        *ids = NULL;
+    const size_t count = pairs->count;
+    uint64_t *ids = *listed = calloc(d->num_ids + 1, sizeof *ids);
+    if (ids == NULL)
+        return tr_error_set(error, TR_ENOMEM, "no memory for %zu %s", count,
+                            pairs->edges ? "edges" : "pairs");
+    d->seeds = ids;
+    if (pairs->edges)
+        return tr_edges_ids(pairs, 0, count, timeout_ns, ids, error);
+    for (uint32_t i = 0; i < nodes_num_parts(pairs); i++) {
+        const struct tr_nodes *part = nodes_part(pairs, i);
+        if (part->count > 0)
+            memcpy(ids, part->ids, 2 * part->count * sizeof *ids);
+        ids += 2 * part->count;
     }
-    return rv;
+    return 0;
+}
+
+/* What the draw says of the edges or pairs of its set: the segments of several types, or the head. */
+static void describe_pairs(struct draw *d, const struct tr_nodes *pairs)
+{
+    struct msg_seed_segment *of = d->segments;
+    const uint32_t listed = pairs->edges ? MSG_SEEDS_EDGES : MSG_SEEDS_PAIRS;
+    d->num_ids = pairs->count * seed_kind_ids(listed);
+    if (pairs->parts != NULL) {
+        d->head.seeds = MSG_SEEDS_SEVERAL;
+        d->head.num_segments = pairs->num_parts;
+        for (uint32_t i = 0; i < pairs->num_parts; i++) {
+            of[i].seeds = seed_kind_given(listed);
+            of[i].first_rank = 0;
+        }
+        return;
+    }
+    d->head.seeds = listed;
+    d->head.etype = of->etype;
+    d->head.negative_ranks = of->negative_ranks;
+    d->head.negative_source_ranks = of->negative_source_ranks;
+    d->head.reverse_etype = of->reverse_etype;
+    d->head.reverse_rule = of->reverse_rule;
 }
 
 static int compare_excluded(const void *a, const void *b)
@@ -611,15 +643,67 @@ static int draw_once(struct draw *d, int64_t timeout_ns, struct sampled_batch **
     return rv;
 }
 
+/* What links say of the set, whose segments are the draw's then. */
+static int read_links(struct draw *d, const struct tr_sample_options *o, struct link_fields *links,
+                      struct tr_error *error)
+{
+    const struct tr_nodes *pairs = o->pairs;
+    if (pairs == NULL)
+        return link_options_read(d->graph, NULL, 0, o->links, links, NULL, error);
+    const uint32_t num_parts = nodes_num_parts(pairs);
+    d->segments = calloc(num_parts, sizeof *d->segments);
+    if (d->segments == NULL)
+        return tr_error_set(error, TR_ENOMEM, "no memory for %" PRIu32 " edge types", num_parts);
+    for (uint32_t i = 0; i < num_parts; i++)
+        d->segments[i] = loader_segment(nodes_part(pairs, i));
+    return link_options_read(d->graph, pairs, pairs->count, o->links, links, d->segments, error);
+}
+
+static int fill_draw(struct draw *d, const struct tr_sample_options *o, struct tr_error *error)
+{
+    struct tr_graph *graph = d->graph;
+    struct error why = { 0 };
+    struct link_fields links;
+    uint32_t trainer;
+    int rv = read_links(d, o, &links, error);
+    if (rv == 0)
+        rv = choose_trainer(graph, &trainer, error);
+    if (rv != 0)
+        return rv;
+    d->head = (struct msg_draw_request){
+        .seed = o->seed != 0 ? o->seed : graph->session->options.seed,
+        .num_seeds = (uint32_t)(o->pairs != NULL ? o->pairs->count : o->num_seeds),
+        .ntype = o->pairs != NULL ? 0 : o->ntype,
+        .flags = (o->edge_ids ? MSG_LOADER_EDGE_IDS : 0) |
+                 (o->original_ids ? MSG_LOADER_ORIGINAL_IDS : 0) |
+                 (o->degrees ? MSG_LOADER_DEGREES : 0) | links.flags,
+        .num_negatives = links.num_negatives,
+        .negative_ends = links.negative_ends,
+        .spec_bytes = (uint32_t)sample_spec_bytes(&o->spec->spec),
+    };
+    d->seeds = o->pairs != NULL ? o->pairs->ids : o->seeds;
+    d->num_ids = o->num_seeds;
+    d->spec = &o->spec->spec;
+    if (o->pairs != NULL)
+        describe_pairs(d, o->pairs);
+    proxy_name(trainer, d->name);
+    rv = find_names(graph, o, &d->head, error);
+    if (rv != 0)
+        return rv;
+    rv = sample_spec_check(d->spec, graph->book->types.num_etypes, "spec", &why);
+    if (rv == 0)
+        rv = sample_tables_check(d->spec, &graph->meta, "spec", &why);
+    return rv != 0 ? error_give(&why, error) : 0;
+}
+
 int tr_sample(struct tr_graph *graph, const struct tr_sample_options *options, int64_t timeout_ns,
               struct tr_batch **out, struct tr_error *error)
 {
     struct tr_sample_options o;
     struct sampled_batch *batch = NULL;
-    struct error why = { 0 };
     const struct deadline until = graph_until(graph, timeout_ns);
+    struct draw d = { .graph = graph, .proxy = ADDRESS_NONE };
     uint64_t *listed = NULL;
-    uint32_t trainer;
     *out = NULL;
     tr_sample_options_init(&o);
     int rv = session_mine(graph->session, error);
@@ -627,60 +711,17 @@ int tr_sample(struct tr_graph *graph, const struct tr_sample_options *options, i
         rv = sized_read(&o, sizeof o, options, "tr_sample_options", error);
     if (rv == 0)
         rv = check_options(graph, &o, error);
-    struct link_fields links;
-    struct msg_seed_segment segment = { 0 };
-    if (rv == 0 && o.pairs != NULL)
-        segment = loader_segment(o.pairs);
     if (rv == 0)
-        rv = link_options_read(graph, o.pairs, o.pairs == NULL ? 0 : o.pairs->count, o.links,
-                               &links, &segment, error);
+        rv = fill_draw(&d, &o, error);
+    if (rv == 0 && o.pairs != NULL && o.pairs->ids == NULL)
+        rv = list_ids(&d, o.pairs, deadline_left_ns(&until), &listed, error);
     if (rv == 0)
-        rv = choose_trainer(graph, &trainer, error);
-    if (rv != 0)
-        return rv;
-    struct draw d = {
-        .graph = graph,
-        .head = { .seed = o.seed != 0 ? o.seed : graph->session->options.seed,
-                  .num_seeds = (uint32_t)(o.pairs != NULL ? o.pairs->count : o.num_seeds),
-                  .ntype = o.pairs != NULL ? 0 : o.ntype,
-                  .flags = (o.edge_ids ? MSG_LOADER_EDGE_IDS : 0) |
-                           (o.original_ids ? MSG_LOADER_ORIGINAL_IDS : 0) |
-                           (o.degrees ? MSG_LOADER_DEGREES : 0) | links.flags,
-                  .num_negatives = links.num_negatives,
-                  .negative_ranks = segment.negative_ranks,
-                  .negative_source_ranks = segment.negative_source_ranks,
-                  .negative_ends = links.negative_ends,
-                  .reverse_etype = segment.reverse_etype,
-                  .reverse_rule = segment.reverse_rule,
-                  .spec_bytes = (uint32_t)sample_spec_bytes(&o.spec->spec) },
-        .seeds = o.pairs != NULL ? o.pairs->ids : o.seeds,
-        .spec = &o.spec->spec,
-        .proxy = ADDRESS_NONE,
-    };
-    if (o.pairs != NULL) {
-        d.head.seeds = o.pairs->edges ? MSG_SEEDS_EDGES : MSG_SEEDS_PAIRS;
-        d.head.etype = o.pairs->etype;
-    }
-    proxy_name(trainer, d.name);
-    rv = find_names(graph, &o, &d.head, error);
-    if (rv != 0)
-        return rv;
-    rv = sample_spec_check(d.spec, graph->book->types.num_etypes, "spec", &why);
-    if (rv == 0)
-        rv = sample_tables_check(d.spec, &graph->meta, "spec", &why);
-    if (rv != 0)
-        return error_give(&why, error);
-    if (o.pairs != NULL && nodes_are_edge_ranks(o.pairs)) {
-        rv = list_edges(o.pairs, deadline_left_ns(&until), &listed, error);
-        if (rv != 0)
-            return rv;
-        d.seeds = listed;
-    }
-    rv = list_excluded(&d, &o, error);
+        rv = list_excluded(&d, &o, error);
     /* The list of edges took some of the time: the draw has the rest. */
     if (rv == 0)
         rv = draw_once(&d, deadline_left_ns(&until), &batch, error);
     free(listed);
+    free(d.segments);
     free(d.excluded);
     *out = (struct tr_batch *)(void *)batch;
     return rv;

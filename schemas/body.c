@@ -410,6 +410,12 @@ uint32_t seed_kind_given(uint32_t seeds)
                                       : seeds;
 }
 
+bool seed_kind_is_given(uint32_t seeds)
+{
+    return seeds == MSG_SEEDS_GIVEN || seeds == MSG_SEEDS_PAIRS_GIVEN ||
+           seeds == MSG_SEEDS_EDGES_GIVEN;
+}
+
 uint32_t seed_kind_ids(uint32_t seeds)
 {
     return seeds == MSG_SEEDS_PAIRS || seeds == MSG_SEEDS_PAIRS_GIVEN ? 2 : 1;
@@ -442,7 +448,7 @@ int loader_open_seeds(const struct msg_loader_open *head, const void *body, uint
     struct body_reader reader = reader_of(body, length - head->spec_bytes);
     int rv = body_take(&reader, head->num_segments, sizeof **segments, 8, &taken);
     *segments = rv == 0 ? taken : NULL;
-    return rv == 0 && reader.at != reader.length ? TR_EFORMAT : rv;
+    return rv;
 }
 
 struct msg_loader_open draw_as_loader(const struct msg_draw_request *head)
@@ -467,6 +473,7 @@ struct msg_loader_open draw_as_loader(const struct msg_draw_request *head)
         .reverse_rule = head->reverse_rule,
         .negative_ends = head->negative_ends,
         .negative_source_ranks = head->negative_source_ranks,
+        .num_segments = head->num_segments,
     };
 }
 
@@ -478,14 +485,51 @@ void reverse_request_read(const struct msg_reverse_request *head, const void *bo
     out->rows = (const uint32_t *)(const void *)(out->sources + head->count);
 }
 
+/* The IDs of a draw's seeds, behind its segments. */
+static int take_ids(const struct msg_draw_request *head, struct body_reader *reader,
+                    const uint64_t **ids, uint64_t *num_ids)
+{
+    const struct msg_seed_segment *segments;
+    const void *taken;
+    uint64_t seeds = 0;
+    if (head->num_segments > MSG_SEGMENTS_MAX ||
+        (head->num_segments > 0) != (head->seeds == MSG_SEEDS_SEVERAL))
+        return TR_EFORMAT;
+    int rv = body_take(reader, head->num_segments, sizeof *segments, 8, &taken);
+    segments = taken;
+    *num_ids = head->num_segments > 0 ? 0 : head->num_seeds * listed_ids(head->seeds);
+    for (uint32_t i = 0; i < head->num_segments && rv == 0; i++) {
+        /* Each is no more than what has 32 bits, so the sums stay far from overflow. */
+        if (segments[i].num_seeds > head->num_seeds || !seed_kind_is_given(segments[i].seeds))
+            return TR_EFORMAT;
+        seeds += segments[i].num_seeds;
+        *num_ids += segments[i].num_seeds * seed_kind_ids(segments[i].seeds);
+    }
+    if (rv == 0 && head->num_segments > 0 && seeds != head->num_seeds)
+        return TR_EFORMAT;
+    if (rv == 0)
+        rv = body_take(reader, *num_ids, sizeof **ids, 8, &taken);
+    *ids = rv == 0 ? taken : NULL;
+    return rv;
+}
+
+int draw_request_ids(const struct msg_draw_request *head, const void *body, uint64_t length,
+                     const uint64_t **ids, uint64_t *num_ids)
+{
+    struct body_reader reader = reader_of(body, length - head->spec_bytes);
+    return take_ids(head, &reader, ids, num_ids);
+}
+
 int draw_request_fields(const struct msg_draw_request *head, const void *body, uint64_t length,
                         const struct sample_spec *spec, struct sample_row_fields *with,
                         const struct msg_excluded_edge **excluded)
 {
     uint32_t fields = head->seeds == MSG_SEEDS_LISTED ? spec->row_fields & SAMPLE_SEED_FIELDS : 0;
     struct body_reader reader = reader_of(body, length - head->spec_bytes);
+    const uint64_t *ids;
+    uint64_t num_ids;
     const void *taken;
-    int rv = body_take(&reader, head->num_seeds, 8 * listed_ids(head->seeds), 8, &taken);
+    int rv = take_ids(head, &reader, &ids, &num_ids);
     if (rv == 0)
         rv = row_fields_take(&reader, fields, head->num_seeds, with);
     if (rv == 0)
@@ -501,7 +545,8 @@ static int verify_draw(const struct msg_draw_request *head, const void *body, ui
     struct sample_row_fields with;
     struct sample_spec spec;
     if (head->num_seeds == 0 || head->spec_bytes > length || (length - head->spec_bytes) % 8 != 0 ||
-        !seed_kind_is_listed(head->seeds) || head->num_excluded > MSG_EXCLUDED_MAX)
+        (!seed_kind_is_listed(head->seeds) && head->seeds != MSG_SEEDS_SEVERAL) ||
+        head->num_excluded > MSG_EXCLUDED_MAX)
         return TR_EFORMAT;
     int rv = loader_open_spec(&open, body, length, &spec);
     return rv != 0 ? rv : draw_request_fields(head, body, length, &spec, &with, &excluded);
@@ -512,6 +557,8 @@ static int verify_loader_open(const struct msg_loader_open *head, const void *bo
     const struct msg_seed_segment *segments;
     struct sample_spec spec;
     int rv = loader_open_seeds(head, body, length, &segments);
+    if (rv == 0 && length - head->spec_bytes != head->num_segments * sizeof *segments)
+        rv = TR_EFORMAT;
     return rv != 0 ? rv : loader_open_spec(head, body, length, &spec);
 }
 

@@ -145,14 +145,20 @@ void reverse_request_read(const struct msg_reverse_request *head, const void *bo
 int loader_open_spec(const struct msg_loader_open *head, const void *body, uint64_t length,
                      struct sample_spec *spec);
 
+/* The IDs of the seeds of a MSG_DRAW_REQUEST, *num_ids of them. TR_EFORMAT: the body does not have
+ * them. */
+int draw_request_ids(const struct msg_draw_request *head, const void *body, uint64_t length,
+                     const uint64_t **ids, uint64_t *num_ids);
+
 /* What a MSG_DRAW_REQUEST whose spec was read brings beside: the fields of its seeds, and the edges
  * that it leaves out, excluded[head->num_excluded]. */
 int draw_request_fields(const struct msg_draw_request *head, const void *body, uint64_t length,
                         const struct sample_spec *spec, struct sample_row_fields *with,
                         const struct msg_excluded_edge **excluded);
 
-/* The seeds at the beginning of the body of a MSG_LOADER_OPEN: the segments of several types, none
- * of other kinds. TR_EFORMAT: they do not end where the spec begins. */
+/* The seeds at the beginning of the body of a MSG_LOADER_OPEN, or of the MSG_DRAW_REQUEST that `head` was
+ * made of: the segments of several types, none of other kinds. TR_EFORMAT: they do not end before the
+ * spec begins. */
 int loader_open_seeds(const struct msg_loader_open *head, const void *body, uint64_t length,
                       const struct msg_seed_segment **segments);
 
@@ -163,6 +169,8 @@ static inline bool seed_kind_is_listed(uint32_t seeds)
 {
     return seed_kind_given(seeds) != seeds;
 }
+/* Whether each request for a batch gives the IDs of its seeds. */
+bool seed_kind_is_given(uint32_t seeds);
 /* IDs that a listed or given seed has: 2 of a pair. */
 uint32_t seed_kind_ids(uint32_t seeds);
 

@@ -72,7 +72,7 @@
 #define FIELDS_msg_draw_request(S, D) \
     S(draw) S(seed) S(num_seeds) S(ntype) S(features) S(labels) S(flags) S(spec_bytes) \
     S(seeds) S(etype) S(num_excluded) S(num_negatives) S(negative_ranks) S(reverse_etype) \
-    S(reverse_rule) S(negative_ends) S(negative_source_ranks)
+    S(reverse_rule) S(negative_ends) S(negative_source_ranks) S(num_segments)
 #define FIELDS_msg_tensor_request(S, D) \
     S(timeout_ns) S(tensor) S(action) S(parts) S(part) S(era) S(ntype) S(dtype) S(num_dims) \
     S(name_bytes) S(flags)

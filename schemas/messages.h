@@ -408,8 +408,9 @@ struct msg_loader_open {
 #define MSG_NEGATIVES_BATCH_MAX (UINT64_C(1) << 26)
 
 /* To a sampler, or to a proxy for one of them: draw one batch, of no loader. It is answered as a
- * batch of a loader of that number, step 0 of epoch 0, is. Body: the IDs of the seeds as a list of
- * a loader's has them (MSG_LOADER_OPEN), then, of listed nodes, what the spec's row_fields name of
+ * batch of a loader of that number, step 0 of epoch 0, is. Body: of pairs or edges of several types
+ * struct msg_seed_segment[num_segments], whose seeds are given; the IDs of the seeds as a list of
+ * a loader's has them (MSG_LOADER_OPEN), segment after segment; then, of listed nodes, what the spec's row_fields name of
  * SAMPLE_SEED_FIELDS (as behind the rows of a msg_sample_request), then the edges that are left out,
  * struct msg_excluded_edge[num_excluded], then a sample_spec, at a multiple of 8. Other seeds bring
  * no fields. */
@@ -422,7 +423,7 @@ struct msg_draw_request {
     uint32_t labels;
     uint32_t flags;
     uint32_t spec_bytes;
-    uint32_t seeds; /* MSG_SEEDS_LISTED, MSG_SEEDS_PAIRS or MSG_SEEDS_EDGES */
+    uint32_t seeds; /* MSG_SEEDS_LISTED, MSG_SEEDS_PAIRS, MSG_SEEDS_EDGES or MSG_SEEDS_SEVERAL */
     uint32_t etype;
     uint32_t num_excluded;
     uint32_t num_negatives; /* as in msg_loader_open, from here on */
@@ -431,6 +432,7 @@ struct msg_draw_request {
     uint32_t reverse_rule;
     uint32_t negative_ends;
     uint32_t negative_source_ranks;
+    uint32_t num_segments;
 };
 
 /* Edges that a draw leaves out: a turn of a sampler lists so many. They are in the order of their

@@ -79,13 +79,24 @@ void sampler_fail_task(struct task *task, int code, const char *sentence)
     finish_task(task);
 }
 
+const uint64_t *sampler_given(const struct message *request, uint32_t *num_ids)
+{
+    const struct msg_draw_request *draw = (const void *)request->head;
+    const uint64_t *ids;
+    uint64_t count;
+    *num_ids = ((const struct msg_batch_request *)(const void *)request->head)->num_seeds;
+    if (request->frame.kind != MSG_DRAW_REQUEST)
+        return message_body(request);
+    int rv = draw_request_ids(draw, message_body(request), request->frame.body_bytes, &ids, &count);
+    *num_ids = rv == 0 ? (uint32_t)count : 0;
+    return rv == 0 ? ids : NULL;
+}
+
 struct msg_batch_request sampler_asked(const struct message *request)
 {
     const struct msg_draw_request *draw = (const void *)request->head;
     if (request->frame.kind == MSG_DRAW_REQUEST)
-        return (struct msg_batch_request){
-            .loader = draw->draw, .num_seeds = draw->num_seeds * seed_kind_ids(draw->seeds)
-        };
+        return (struct msg_batch_request){ .loader = draw->draw };
     return *(const struct msg_batch_request *)(const void *)request->head;
 }
 
@@ -321,10 +332,12 @@ static int begin_builder(struct task *task, const struct msg_batch_request *aske
     epoch_plan_step(&l->epochs, asked->batch, &task->first_seed, &count, &step_seeds);
     /* The IDs of both ends of a pair. */
     uint64_t given = (uint64_t)count * l->seeds.segments[0].num_ids;
-    if (seed_set_is_given(&l->seeds) && asked->num_seeds != given)
+    uint32_t num_ids;
+    sampler_given(task->request, &num_ids);
+    if (seed_set_is_given(&l->seeds) && num_ids != given)
         return error_set(error, TR_EINVAL,
                          "batch %" PRIu64 " asked for with %" PRIu32 " seeds, it has %" PRIu64,
-                         asked->batch, asked->num_seeds, given);
+                         asked->batch, num_ids, given);
     struct sampled_batch *out = batch_store_take(
         s->options->store, s->options->book->types.num_ntypes, s->options->book->types.num_etypes,
         l->spec.num_layers);

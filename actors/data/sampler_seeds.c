@@ -47,8 +47,8 @@ static const struct seed_segment *segment_of(const struct task *task, uint32_t s
 /* The seeds of a request that gives them: a list is put in order by the proxy that has it. */
 static void copy_given(struct task *task)
 {
-    const uint64_t *given = message_body(task->request);
-    uint32_t count = task->num_seeds * segment_of(task, 0)->num_ids;
+    uint32_t num_ids, count = task->num_seeds * segment_of(task, 0)->num_ids;
+    const uint64_t *given = sampler_given(task->request, &num_ids);
     if (count > 0)
         memcpy(task->seeds.data, given + task->next_given, count * sizeof *given);
     task->next_given += count;
@@ -91,8 +91,9 @@ static void part_segments(struct task *task, uint32_t num_ids)
 /* The next seed of a segment that the request gives: all of its IDs, or none are left of it. */
 static int take_given(struct task *task, const struct seed_segment *segment, uint64_t *ids)
 {
-    const uint64_t *given = message_body(task->request);
-    if (sampler_asked(task->request).num_seeds - task->next_given < segment->num_ids)
+    uint32_t num_ids;
+    const uint64_t *given = sampler_given(task->request, &num_ids);
+    if (num_ids - task->next_given < segment->num_ids)
         return TR_EINVAL;
     for (uint32_t j = 0; j < segment->num_ids; j++)
         ids[j] = given[task->next_given++];
@@ -102,8 +103,9 @@ static int take_given(struct task *task, const struct seed_segment *segment, uin
 /* Places of all segments come mixed; what is given comes in the same order, and no more of it. */
 static int fill_several(struct task *task, const struct epoch_order *order, struct error *error)
 {
-    const struct msg_batch_request asked = sampler_asked(task->request);
     const uint32_t num_ids = segment_of(task, 0)->num_ids; /* of each segment */
+    uint32_t given;
+    sampler_given(task->request, &given);
     int rv = vec_reserve(&task->mixed_seeds, task->num_seeds, num_ids * sizeof(uint64_t), 0);
     if (rv == 0)
         rv = vec_reserve(&task->mixed_segments, task->num_seeds, sizeof(uint32_t), 0);
@@ -121,10 +123,10 @@ static int fill_several(struct task *task, const struct epoch_order *order, stru
             mixed[i] = segment->first_rank + (place - segment->begin);
     }
     bool last = task->next_seed + task->num_seeds == task->end_seed;
-    if (rv != 0 || (last && task->next_given != asked.num_seeds))
+    if (rv != 0 || (last && task->next_given != given))
         return error_set(error, TR_EINVAL,
                          "batch %" PRIu64 " asked for with %" PRIu32 " listed seeds, it has %s",
-                         asked.batch, asked.num_seeds, rv != 0 ? "more" : "fewer");
+                         sampler_asked(task->request).batch, given, rv != 0 ? "more" : "fewer");
     /* Segments are parted when all seeds are there: where one begins depends on how many the
      * others have. */
     part_segments(task, num_ids);

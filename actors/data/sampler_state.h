@@ -188,6 +188,8 @@ void sampler_cancel_asks(struct task *task);
 /* sampler.c */
 /* Which batch a MSG_BATCH_REQUEST or a MSG_DRAW_REQUEST wants. */
 struct msg_batch_request sampler_asked(const struct message *request);
+/* The IDs of seeds that it gives. */
+const uint64_t *sampler_given(const struct message *request, uint32_t *num_ids);
 void sampler_answer(struct sampler *sampler, struct message *request, uint64_t bytes);
 void sampler_fail_request(struct sampler *sampler, struct message *request, int code,
                           const char *sentence);

@@ -7,12 +7,6 @@
 #include "graph/reverse_edges.h"
 #include "schemas/body.h"
 
-bool seed_kind_is_given(uint32_t seeds)
-{
-    return seeds == MSG_SEEDS_GIVEN || seeds == MSG_SEEDS_PAIRS_GIVEN ||
-           seeds == MSG_SEEDS_EDGES_GIVEN;
-}
-
 bool seed_kind_is_edge(uint32_t seeds)
 {
     return seeds == MSG_SEEDS_EDGES || seeds == MSG_SEEDS_EDGES_GIVEN ||

@@ -39,8 +39,6 @@ struct seed_set {
     struct seed_segment *segments; /* [num_segments], owned */
 };
 
-/* Whether each request for a batch gives the IDs of its seeds. */
-bool seed_kind_is_given(uint32_t seeds);
 /* Whether a seed is a pair of nodes: one that a user listed, or the ends of an edge. */
 bool seed_kind_is_pair(uint32_t seeds);
 /* Whether it is an edge. */

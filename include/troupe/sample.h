@@ -142,8 +142,8 @@ struct tr_sample_options {
     bool degrees;
     const char *features;
     const char *labels;
-    /* A set of pairs or edges (tr_pairs_listed(), tr_edges_listed(), tr_edges_range()), of this
-     * graph: all of it is drawn from, in its order, and ntype, seeds and num_seeds are not read. It
+    /* A set of pairs or edges (tr_pairs_listed(), tr_edges_listed(), tr_edges_range()), of one edge
+     * type or of several (tr_pairs_join()), of this graph: all of it is drawn from, in its order, and ntype, seeds and num_seeds are not read. It
      * is not empty, and has at most TR_SAMPLE_SEEDS_MAX edges, or half as many pairs. NULL:
      * those. */
     const struct tr_nodes *pairs;

@@ -335,6 +335,46 @@ static uint64_t run_pairs(struct tr_graph *graph)
     return sum;
 }
 
+/* All edges of a set at once, those of each type in the order of the set. */
+static uint64_t run_draw(struct tr_graph *graph, struct tr_nodes *set, const struct way *way)
+{
+    struct tr_loader_options filled;
+    struct tr_link_options links;
+    struct tr_sample_options options;
+    struct tr_sample_spec *spec;
+    struct tr_batch *batch;
+    uint64_t *ids = calloc(tr_nodes_count(set) + 1, sizeof *ids), digest, offset, count;
+    uint32_t etype;
+    assert_non_null(ids);
+    fill_options(&filled, &links, way);
+    ok(tr_sample_spec_create(graph, 2, &spec, &failure));
+    ok(tr_sample_spec_set_fanout(spec, TR_EVERY, TR_EVERY, FANOUT, &failure));
+    tr_sample_options_init(&options);
+    options.spec = spec;
+    options.pairs = set;
+    options.links = filled.links;
+    options.labels = "feat";
+    options.original_ids = options.edge_ids = true;
+    options.seed = 3;
+    ok(tr_sample(graph, &options, 60 * SECOND, &batch, &failure));
+    ok(tr_edges_ids(set, 0, tr_nodes_count(set), TR_WAIT_FOREVER, ids, &failure));
+    for (uint32_t part = 0; part < tr_pairs_num_parts(set); part++) {
+        struct tr_pairs pairs = TR_PAIRS_INIT;
+        ok(tr_pairs_part(set, part, &etype, &offset, &count, &failure));
+        ok(tr_batch_pairs_of(batch, etype, &pairs, &failure));
+        assert_int_equal(pairs.count, count);
+        assert_memory_equal(pairs.edge_ids, ids + offset, count * sizeof *ids);
+        check_negatives(batch, &pairs, way);
+        if (way->exclude == TR_EXCLUDE_SELF)
+            check_left_out(graph, batch, &pairs);
+    }
+    ok(tr_batch_digest(batch, &digest, &failure));
+    tr_batch_release(batch);
+    tr_sample_spec_destroy(spec);
+    free(ids);
+    return digest;
+}
+
 static void refuse(struct tr_nodes *first, struct tr_nodes *second, int code, const char *text)
 {
     struct tr_nodes *sets[] = { first, second }, *out = first;
@@ -382,6 +422,8 @@ static uint64_t run_placement(const char *path, int placement)
     for (size_t i = 0; i < WAYS; i++)
         for (uint32_t world = 1; world < 3; world++)
             sum = sum * 31 + run_ranks(graph, set, &ways[i], world);
+    for (size_t i = 0; i < WAYS; i++)
+        sum = sum * 31 + run_draw(graph, set, &ways[i]);
     sum = sum * 31 + run_pairs(graph);
     check_pieces(graph);
     check_refusals(graph, set);
