@@ -41,6 +41,7 @@ EXTRA_DIST += \
     python/tests/test_loader.py \
     python/tests/test_nn.py \
     python/tests/test_nn_models.py \
+    python/tests/test_nn_typed.py \
     python/tests/test_observing.py \
     python/tests/test_own_draws.py \
     python/tests/test_packaging.py \
@@ -117,9 +118,13 @@ EXTRA_DIST += \
     python/troupe/negative_pairs.py \
     python/troupe/negative_sampler.py \
     python/troupe/nn.py \
+    python/troupe/nn_columns.py \
+    python/troupe/nn_hetero.py \
     python/troupe/nn_infer.py \
     python/troupe/nn_layers.py \
     python/troupe/nn_models.py \
+    python/troupe/nn_relations.py \
+    python/troupe/nn_typed_models.py \
     python/troupe/observing.py \
     python/troupe/pair_graph.py \
     python/troupe/parallel.py \

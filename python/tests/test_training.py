@@ -100,6 +100,25 @@ def test_a_model_of_links_has_the_bytes_and_scores_of_the_commands(
         predictions.write(tmp_path / "p.csv")
 
 
+def test_a_training_draws_as_the_command_does(world: World, tmp_path: Path) -> None:
+    words = ["--fanout", "3,4", "--hidden", 8, "--epochs", 1, "--seed", 3, "--threads", 1]
+    folder = tmp_path / "command"
+    run_command(
+        "train", world.path, "--run", folder, "--quiet", "--sampler", "labor-poisson", *words
+    )
+    options = {"hidden": 8, "epochs": 1, "seed": 3, "threads": 1}
+    run = training.train(
+        world.path, tmp_path / "run", fanout=[3, 4], sampler="labor-poisson", **options
+    )
+    ours, theirs = (Path(path) / "model.safetensors" for path in (run.path, folder))
+    assert ours.read_bytes() == theirs.read_bytes()
+    even = training.train(world.path, tmp_path / "even", fanout=[3, 4], **options)
+    assert (Path(even.path) / "model.safetensors").read_bytes() != theirs.read_bytes()
+    for refused, name in (({"draw_by": "none"}, "none"), ({"sampler": "other"}, "other")):
+        with pytest.raises(troupe.Error, match=name):
+            training.train(world.path, tmp_path / "none", **options, **refused)
+
+
 def test_what_cannot_be_is_refused(world: World, tmp_path: Path) -> None:
     with pytest.raises(TypeError, match='"hidden"'):
         training.train(world.path, tmp_path / "run", hiden=3)

@@ -85,6 +85,7 @@ class Aggregation:
         csr = block.as_csr(name, edge_ids=False)
         self.index = torch.as_tensor(csr.indptr)
         self.sources = torch.as_tensor(csr.indices)
+        self.one_ntype = name[0] == name[2]  # destinations are the first sources
         self.num_src, self.num_dst = block.num_src_nodes(name[0]), block.num_dst_nodes(name[2])
         self.num_edges = len(self.sources)
         self.weights = _one_number_each(weights, self.num_edges, "edge weights")

@@ -519,6 +519,14 @@ class Block:
         shape = (int(block.num_edges),)
         return {EDGE_WEIGHTS: self.content.array(block.edge_weights, "float32", shape)}
 
+    def edge_counts(self, etype: EtypeName = None) -> Any | None:
+        """Of edges that were drawn by weights: how many edges each stands for, float32, shape
+        ``(num_edges,)``; None: they were not."""
+        number = self.content.layout.types.etype(etype)
+        if self.content.block(self.layer, number).edge_weights == ffi.NULL:
+            return None
+        return self._frame("edge", number)[EDGE_WEIGHTS]
+
     def edge_frame(self, etype: EtypeName) -> Frame:
         """The rows of edges of a type."""
         return self._frame("edge", self.content.layout.types.etype(etype))

@@ -18,16 +18,22 @@ from __future__ import annotations
 
 from .activation import relu_dropout
 from .aggregation import Aggregation
+from .nn_hetero import HeteroGraphConv
 from .nn_infer import infer
 from .nn_layers import GATConv, GraphConv, SAGEConv
 from .nn_models import Model, load, save
+from .nn_relations import RelGraphConv
+from .nn_typed_models import TypedModel
 
 __all__ = [
     "Aggregation",
     "GATConv",
     "GraphConv",
+    "HeteroGraphConv",
     "Model",
+    "RelGraphConv",
     "SAGEConv",
+    "TypedModel",
     "infer",
     "load",
     "relu_dropout",

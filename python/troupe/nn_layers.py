@@ -44,8 +44,15 @@ def _one_of(what: str, value: str, known: tuple[str, ...]) -> str:
     return value
 
 
-def _ends(rows: Rows, num_dst: int) -> tuple[torch.Tensor, torch.Tensor]:
-    return rows if isinstance(rows, tuple) else (rows, rows[:num_dst])
+def _ends(rows: Rows, sums: Aggregation) -> tuple[torch.Tensor, torch.Tensor]:
+    if isinstance(rows, tuple):
+        return rows
+    if not sums.one_ntype:
+        raise ValueError(
+            "the edge type's ends are of two node types: give a pair, the rows of sources and of "
+            "destinations"
+        )
+    return rows, rows[: sums.num_dst]
 
 
 def _by_library(sums: Aggregation, *tensors: torch.Tensor | None) -> bool:
@@ -147,12 +154,16 @@ class SAGEConv(nn.Module):
             check_rows(feat, sums.num_src)
             feat = self.feat_drop(feat)
         out: torch.Tensor | None = None
-        if not isinstance(feat, tuple) and _is_plain(self.fc_neigh, self.fc_self):
+        if (
+            not isinstance(feat, tuple)
+            and sums.one_ntype
+            and _is_plain(self.fc_neigh, self.fc_self)
+        ):
             weights = (self.fc_neigh.weight, self.fc_self.weight, self.fc_self.bias)
             if _by_library(sums, feat, *weights):
                 out = LayerProduct.apply(feat.contiguous(), *weights, sums)
         if out is None:
-            rows, own = _ends(feat, sums.num_dst)
+            rows, own = _ends(feat, sums)
             out = self.fc_neigh(sums(rows)) + self.fc_self(own)
         out = out if self.norm is None else self.norm(out)
         return out if self.activation is None else self.activation(out)
@@ -216,9 +227,10 @@ class GraphConv(nn.Module):
     def forward(
         self,
         block: Block,
-        feat: torch.Tensor,
+        feat: Rows,
         edge_weight: torch.Tensor | None = None,
         *,
+        weight: torch.Tensor | None = None,
         etype: EtypeName = None,
     ) -> torch.Tensor:
         """The destinations' new rows.
@@ -226,8 +238,10 @@ class GraphConv(nn.Module):
         Parameters
         ----------
         block : Block
-        feat : tensor of shape ``(num_src, in_feats)``
+        feat : tensor of shape ``(num_src, in_feats)``, or a pair, of which the first counts
         edge_weight : tensor of shape ``(num_edges,)``, optional
+        weight : tensor of shape ``(in_feats, out_feats)``, optional
+            In the place of the layer's own, of a layer that has none (``weight=False``).
         etype : edge type, optional
 
         Returns
@@ -235,16 +249,20 @@ class GraphConv(nn.Module):
         tensor of shape ``(num_dst, out_feats)``
         """
         sums = self._sums(block, edge_weight, etype)
+        feat = feat[0] if isinstance(feat, tuple) else feat
         check_rows(feat, sums.num_src)
-        if self.weight is None:
+        if weight is not None and self.weight is not None:
+            raise ValueError("weight: the layer has its own; make it with weight=False")
+        weight = self.weight if weight is None else weight
+        if weight is None:
             out = sums(feat)
-        elif self.norm != "graph" and _narrow_first(sums, *self.weight.shape):
-            out = sums(feat @ self.weight)
-        elif _by_library(sums, feat, self.weight, self.bias):
-            out = LayerProduct.apply(feat.contiguous(), self.weight.t(), None, self.bias, sums)
+        elif self.norm != "graph" and _narrow_first(sums, *weight.shape):
+            out = sums(feat @ weight)
+        elif _by_library(sums, feat, weight, self.bias):
+            out = LayerProduct.apply(feat.contiguous(), weight.t(), None, self.bias, sums)
             return out if self.activation is None else self.activation(out)
         else:
-            out = sums(feat) @ self.weight
+            out = sums(feat) @ weight
         out = out if self.bias is None else out + self.bias
         return out if self.activation is None else self.activation(out)
 
@@ -283,9 +301,14 @@ def _by_graph_degrees(block: Block, weights: torch.Tensor | None, etype: EtypeNa
     into, out = ((d + 1).sqrt().reciprocal() for d in degrees)
     into = into[: len(drawn)]
     missing = torch.where(drawn > 0, degrees[0][: len(drawn)] / drawn.clamp(min=1), drawn)
+    # Edges that were drawn by weights say themselves how many they stand for.
+    counts = block.edge_counts(etype)
+    if counts is not None:
+        missing = torch.ones_like(missing)
     return Aggregation(
         block,
         etype,
+        weights=counts,
         from_scale=out,
         to_scale=into * missing,
         own_scale=into * out[: len(drawn)],
@@ -313,6 +336,9 @@ class GATConv(nn.Module):
         Add the destinations' own rows, through a matrix where the widths differ.
     activation : callable, optional
     bias : bool
+    self_loop : bool
+        A node also attends to itself, once, whether the graph has that edge or not. Of edge types
+        from a node type to itself.
     """
 
     def __init__(
@@ -326,9 +352,12 @@ class GATConv(nn.Module):
         residual: bool = False,
         activation: Activation | None = None,
         bias: bool = True,
+        *,
+        self_loop: bool = False,
     ) -> None:
         super().__init__()
         width = out_feats * num_heads
+        self.self_loop = self_loop
         self.num_heads, self.out_feats = num_heads, out_feats
         own = in_feats[1] if isinstance(in_feats, tuple) else in_feats
         if isinstance(in_feats, tuple):
@@ -357,7 +386,20 @@ class GATConv(nn.Module):
         if self.bias is not None:
             nn.init.zeros_(self.bias)
 
-    def forward(self, block: Block, feat: Rows, *, etype: EtypeName = None) -> torch.Tensor:
+    def _layers_of_ends(self) -> tuple[Any, Any]:
+        """What makes a head's rows of those of sources and of destinations."""
+        if hasattr(self, "fc"):
+            return self.fc, self.fc
+        return self.fc_src, self.fc_dst
+
+    def forward(
+        self,
+        block: Block,
+        feat: Rows,
+        *,
+        counts: torch.Tensor | None = None,
+        etype: EtypeName = None,
+    ) -> torch.Tensor:
         """The destinations' new rows of each head.
 
         Parameters
@@ -365,6 +407,9 @@ class GATConv(nn.Module):
         block : Block
         feat : tensor of shape ``(num_src, in_feats)``, or a pair
             Rows of sources, of which destinations are the first; or of both.
+        counts : tensor of shape ``(num_edges,)``, optional
+            As how many edges each counts, such as ``block.edge_counts()`` of edges that were drawn
+            by weights.
         etype : edge type, optional
 
         Returns
@@ -374,28 +419,25 @@ class GATConv(nn.Module):
         """
         edges = sums_of(block, etype)
         shape = (-1, self.num_heads, self.out_feats)
-        if isinstance(feat, tuple):
-            rows, own = self.feat_drop(feat[0]), self.feat_drop(feat[1])
-            of_rows, of_own = self.fc_src, self.fc_dst
-        else:
-            check_rows(feat, edges.num_src)
-            rows = self.feat_drop(feat)
-            own = rows[: edges.num_dst]
-            of_rows = of_own = self.fc
+        rows, own = _ends(feat, edges)
+        alone = not isinstance(feat, tuple)
+        if alone:
+            check_rows(rows, edges.num_src)
+        rows = self.feat_drop(rows)
+        own = rows[: edges.num_dst] if alone else self.feat_drop(own)
+        of_rows, of_own = self._layers_of_ends()
         heads: torch.Tensor | None = None
-        if _is_plain(of_rows, of_own):
+        if _is_plain(of_rows, of_own) and not self.self_loop:
             # A head's row times its vector, without the head's rows.
             left = rows @ _by_vector(of_rows.weight, self.attn_l).t()
             right = own @ _by_vector(of_own.weight, self.attn_r).t()
         else:
             heads = of_rows(rows).view(shape)
-            own_heads = heads[: len(own)] if of_own is of_rows else of_own(own).view(shape)
+            same = alone and of_own is of_rows
+            own_heads = heads[: len(own)] if same else of_own(own).view(shape)
             left, right = (heads * self.attn_l).sum(-1), (own_heads * self.attn_r).sum(-1)
+        attention, to_self = self._attention(edges, left, right, counts)
         sources, into = edges.sources.long(), edges.destinations()
-        scores = functional.leaky_relu(
-            left.index_select(0, sources) + right.index_select(0, into), self.negative_slope
-        )
-        attention = self.attn_drop(_softmax_by(scores, into, edges.num_dst))
         if (
             heads is None
             and by_library(rows, attention, of_rows.weight)
@@ -411,11 +453,38 @@ class GATConv(nn.Module):
                 zeros = heads.new_zeros(edges.num_dst, *shape[1:])
                 rows_of = heads.index_select(0, sources)
                 out = zeros.index_add(0, into, rows_of * attention.unsqueeze(-1))
+            if to_self is not None:
+                out = out + heads[: edges.num_dst] * to_self.unsqueeze(-1)
         if self.res_fc is not None:
             out = out + self.res_fc(own).view(shape)
         if self.bias is not None:
             out = out + self.bias.view(shape)
         return out if self.activation is None else self.activation(out)
+
+    def _attention(
+        self,
+        edges: Aggregation,
+        left: torch.Tensor,
+        right: torch.Tensor,
+        counts: torch.Tensor | None,
+    ) -> tuple[torch.Tensor, torch.Tensor | None]:
+        """The shares of edges, ``(num_edges, heads)``, and of nodes in themselves."""
+        sources, into = edges.sources.long(), edges.destinations()
+        scores = functional.leaky_relu(
+            left.index_select(0, sources) + right.index_select(0, into), self.negative_slope
+        )
+        if counts is not None:
+            scores = scores + counts.log().to(scores).unsqueeze(1)
+        if not self.self_loop:
+            return self.attn_drop(_softmax_by(scores, into, edges.num_dst)), None
+        if not edges.one_ntype:
+            raise ValueError("self_loop: the edge type's ends are of two node types")
+        loops = (sources == into).unsqueeze(1)
+        own = functional.leaky_relu(left[: edges.num_dst] + right, self.negative_slope)
+        scores = torch.cat([scores.masked_fill(loops, -float("inf")), own])
+        groups = torch.cat([into, torch.arange(edges.num_dst, device=into.device)])
+        shares = self.attn_drop(_softmax_by(scores, groups, edges.num_dst))
+        return shares[: edges.num_edges], shares[edges.num_edges :]
 
 
 def _by_vector(weight: torch.Tensor, vectors: torch.Tensor) -> torch.Tensor:

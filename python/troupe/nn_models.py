@@ -16,16 +16,15 @@ from typing import Any
 import numpy as np
 import torch
 from torch import nn
-from torch.nn import functional
 
 from . import errors
 from .activation import relu_dropout
 from .batch import Block
+from .nn_columns import FeatureColumns
 from .nn_layers import GraphConv, SAGEConv
+from .nn_typed_models import EPS, NORMS, TypedModel, typed_shape
 
 AnyPath = str | os.PathLike[str]
-NORMS = ("none", "layer", "batch")
-EPS = 1e-5
 # Where each array of a layer lies in a run's file and in the module, of each kind and norm.
 _SAGE = {"self.weight": "conv.fc_self.weight", "neigh.weight": "conv.fc_neigh.weight"}
 _BIAS = {"sage": "conv.fc_self.bias", "gcn": "conv.bias"}
@@ -91,7 +90,9 @@ class ModelLayer(nn.Module):
 
     def forward(self, block: Block, rows: torch.Tensor) -> torch.Tensor:
         """The destinations' new rows."""
-        out: torch.Tensor = self.conv(block, rows)
+        # Of edges that were drawn by weights the mean is of what they stand for; GraphConv knows.
+        drawn = (block.edge_counts(),) if isinstance(self.conv, SAGEConv) else ()
+        out: torch.Tensor = self.conv(block, rows, *drawn)
         if self.residual:
             out = out + rows[: len(out)]
         if self.norm is not None:
@@ -101,7 +102,7 @@ class ModelLayer(nn.Module):
         return relu_dropout(out, self.dropout, self.training)
 
 
-class Model(nn.Module):
+class Model(FeatureColumns):
     """GraphSAGE or GCN as ``troupe train`` has them.
 
     Parameters
@@ -131,11 +132,6 @@ class Model(nn.Module):
         What config.json says of the run that it came from; else empty.
     """
 
-    mean: torch.Tensor
-    factor: torch.Tensor
-    log_centre: torch.Tensor
-    log_unit: torch.Tensor
-
     def __init__(
         self,
         kind: str,
@@ -152,7 +148,13 @@ class Model(nn.Module):
         standardise: bool = False,
         logarithms: bool = False,
     ) -> None:
-        super().__init__()
+        super().__init__(
+            inputs,
+            input_dropout=input_dropout,
+            normalise=normalise,
+            standardise=standardise,
+            logarithms=logarithms,
+        )
         if kind not in ("sage", "gcn") or norm not in NORMS or layers < 1:
             raise ValueError(
                 f"kind={kind!r}, norm={norm!r}, layers={layers}: the kind is 'sage' or 'gcn', the "
@@ -160,10 +162,7 @@ class Model(nn.Module):
             )
         self.kind, self.inputs, self.hidden, self.classes = kind, inputs, hidden, classes
         self.norm, self.residual = norm, residual
-        self.dropout, self.input_dropout = dropout, input_dropout
-        if logarithms and not standardise:
-            raise ValueError("logarithms of columns are taken with standardise=True")
-        self.normalise, self.standardise, self.logarithms = normalise, standardise, logarithms
+        self.dropout = dropout
         self.config: dict[str, Any] = {}
         widths = [inputs, *[hidden] * (layers - 1), classes]
         self.layers = nn.ModuleList(
@@ -172,32 +171,6 @@ class Model(nn.Module):
             )
             for i, (width, out) in enumerate(pairwise(widths))
         )
-        if standardise:
-            self.register_buffer("mean", torch.zeros(inputs))
-            self.register_buffer("factor", torch.ones(inputs))
-        if logarithms:
-            self.register_buffer("log_centre", torch.zeros(inputs))
-            self.register_buffer("log_unit", torch.zeros(inputs))
-
-    def prepare(self, features: torch.Tensor) -> torch.Tensor:
-        """Features as the first layer takes them: shape ``(num_nodes, inputs)``. Rows of several
-        dimensions are laid out flat."""
-        rows = features.float()
-        rows = rows.unsqueeze(1) if rows.dim() == 1 else rows.flatten(1)
-        if self.normalise:
-            sums = rows.abs().sum(1, keepdim=True, dtype=torch.float64)
-            scale = torch.where(sums > 0, 1 / sums, torch.ones_like(sums)).float()
-        if self.logarithms:
-            plain = self.log_unit.eq(0)
-            unit = self.log_unit.masked_fill(plain, 1).double()
-            away = (rows.double() - self.log_centre) / unit
-            logs = torch.copysign(torch.log1p(away.abs()), away).float()
-            rows = torch.where(plain, rows, logs)
-        if self.standardise:
-            rows = (rows - self.mean) * self.factor
-        if self.normalise:
-            rows = rows * scale
-        return functional.dropout(rows, self.input_dropout, self.training)
 
     def forward(self, blocks: Sequence[Block], features: torch.Tensor) -> torch.Tensor:
         """What comes out for the seeds, before softmax or sigmoid: ``(num_seeds, classes)``.
@@ -215,10 +188,14 @@ class Model(nn.Module):
         return rows
 
 
-def _places(model: Model) -> list[tuple[str, str, bool]]:
-    """The arrays of a run's file: name there, name in the module, and whether it is
-    the transpose."""
-    found: list[tuple[str, str, bool]] = []
+def _places(model: Model | TypedModel) -> dict[str, tuple[tuple[str, ...], bool]]:
+    """The arrays of a run's file by their name there: the names in the module of what is stacked in
+    it, or of the one that it is, and whether it is the transpose."""
+    if isinstance(model, TypedModel):
+        return {theirs: (ours, False) for theirs, ours in model.places()}
+    found: dict[str, tuple[tuple[str, ...], bool]] = {
+        theirs: ((ours,), False) for theirs, ours in model.column_places()
+    }
     for i, layer in enumerate(model.layers):
         assert isinstance(layer, ModelLayer)
         into = {**_SAGE} if model.kind == "sage" else {"weight": "conv.weight"}
@@ -229,18 +206,21 @@ def _places(model: Model) -> list[tuple[str, str, bool]]:
             into.update(_RUNNING)
         for theirs, ours in into.items():
             turned = theirs == "weight"  # GraphConv's lies as DGL has it
-            found.append((f"layers.{i}.{theirs}", f"layers.{i}.{ours}", turned))
-    if model.standardise:
-        found += [("features.mean", "mean", False), ("features.factor", "factor", False)]
-    if model.logarithms:
-        found += [
-            ("features.log_centre", "log_centre", False),
-            ("features.log_unit", "log_unit", False),
-        ]
+            found[f"layers.{i}.{theirs}"] = ((f"layers.{i}.{ours}",), turned)
     return found
 
 
-def load(run: Any) -> Model:
+def _read_arrays(model: Model | TypedModel, arrays: dict[str, torch.Tensor]) -> None:
+    """Takes over the arrays of a run's file."""
+    state = model.state_dict()
+    for theirs, (ours, turned) in _places(model).items():
+        rows = arrays[theirs].t() if turned else arrays[theirs]
+        for name, part in zip(ours, rows if len(ours) > 1 else [rows], strict=True):
+            state[name] = part.reshape(state[name].shape).to(state[name].dtype)
+    model.load_state_dict(state)
+
+
+def load(run: Any) -> Model | TypedModel:
     """The model of a run's folder, as ``troupe train`` or `save` left it; to infer, as it is.
 
     Parameters
@@ -249,9 +229,10 @@ def load(run: Any) -> Model:
 
     Returns
     -------
-    Model
-        Not training: call ``train()`` to go on. Its outputs are those of ``troupe infer`` but for
-        the rounding of other matrix products: within 1e-5 of the largest.
+    Model or TypedModel
+        The second of rgcn and gat. Not training: call ``train()`` to go on. Its outputs are those
+        of ``troupe infer`` but for the rounding of other matrix products: within 1e-5 of the
+        largest.
     """
     from .training import SavedModel
 
@@ -264,35 +245,36 @@ def load(run: Any) -> Model:
             "not have yet"
         )
     config = json.loads((Path(path) / "config.json").read_text())["run"]
-    model = Model(
-        info.kind,
-        info.inputs,
-        info.hidden,
-        info.classes,
-        info.layers,
-        dropout=config["model"]["dropout"],
-        input_dropout=config["model"]["input_dropout"],
-        norm=info.norm,
-        residual=info.residual,
-        normalise=info.normalise,
-        standardise=info.standardise,
-        logarithms=info.logarithms,
-    )
+    arrays = saved.state_dict()
+    options: dict[str, Any] = {
+        "dropout": config["model"]["dropout"],
+        "input_dropout": config["model"]["input_dropout"],
+        "norm": info.norm,
+        "residual": info.residual,
+        "normalise": info.normalise,
+        "standardise": info.standardise,
+        "logarithms": info.logarithms,
+    }
+    sizes = {"hidden": info.hidden, "classes": info.classes, "layers": info.layers}
+    model: Model | TypedModel
+    if info.kind in ("rgcn", "gat"):
+        shape = typed_shape(arrays, config.get("label_type"))
+        # config.json has the heads where there are several.
+        shape.update(bases=info.bases, heads=max(info.heads, 1))
+        model = TypedModel(info.kind, **shape, **sizes, **options)
+    else:
+        model = Model(info.kind, info.inputs, **sizes, **options)
     model.config = config
-    arrays, state = saved.state_dict(), model.state_dict()
-    for theirs, ours, turned in _places(model):
-        rows = arrays[theirs].t() if turned else arrays[theirs]
-        state[ours] = rows.reshape(state[ours].shape).to(state[ours].dtype)
-    model.load_state_dict(state)
+    _read_arrays(model, arrays)
     return model.eval()
 
 
-def save(model: Model, run: AnyPath, *, replace: bool = False, **config: Any) -> None:
+def save(model: Model | TypedModel, run: AnyPath, *, replace: bool = False, **config: Any) -> None:
     """Writes a model as the folder of a run, which ``troupe infer`` reads; whole or not at all.
 
     Parameters
     ----------
-    model : Model
+    model : Model or TypedModel
     run : path of the folder.
     replace : bool
         The folder that is there; else `errors.AlreadyExists`.
@@ -326,7 +308,7 @@ def _write(path: Path, content: bytes) -> None:
         os.fsync(file.fileno())
 
 
-def _config_of(model: Model, given: dict[str, Any]) -> dict[str, Any]:
+def _config_of(model: Model | TypedModel, given: dict[str, Any]) -> dict[str, Any]:
     whole = {**_RUN_DEFAULTS, **model.config}
     inside = {**_MODEL_DEFAULTS, **whole.get("model", {})}
     layers = len(model.layers)
@@ -346,27 +328,31 @@ def _config_of(model: Model, given: dict[str, Any]) -> dict[str, Any]:
         input_dropout=float(model.input_dropout),
         normalise=model.normalise,
     )
-    extra = {
+    extra: dict[str, Any] = {
         "residual": model.residual,
         "standardise": model.standardise,
         "logarithms": model.logarithms,
     }
+    if isinstance(model, TypedModel):
+        extra.update(bases=model.bases, heads=model.heads if model.heads > 1 else 0)
+        whole["label_type"] = model.target
     inside = {k: v for k, v in inside.items() if k not in (*extra, "norm")}
-    inside.update({name: True for name, on in extra.items() if on})
+    inside.update({name: value for name, value in extra.items() if value})
     if model.norm != "none":
         inside["norm"] = model.norm
     whole["model"] = inside
     return whole
 
 
-def _safetensors(model: Model) -> bytes:
+def _safetensors(model: Model | TypedModel) -> bytes:
     """A header of JSON behind its length, then the arrays, float32 each, in the header's order; the
     bytes that the library writes."""
     state, rows = model.state_dict(), []
     header: dict[str, Any] = {"__metadata__": {"format": "pt"}}
     begin = 0
-    for theirs, ours, turned in sorted(_places(model)):
-        tensor = state[ours].detach().cpu().float()
+    for theirs, (ours, turned) in sorted(_places(model).items()):
+        parts = [state[name].detach().cpu().float() for name in ours]
+        tensor = torch.cat(parts) if len(parts) > 1 else parts[0]
         array = np.ascontiguousarray((tensor.t() if turned else tensor).numpy())
         shape = array.shape or (1,)
         header[theirs] = {

@@ -18,5 +18,6 @@ OUTSIDE_TESTS += $(outside_shell_tests)
 EXTRA_DIST += $(outside_shell_tests) tests/outside/two_hosts.sh \
     tests/outside/dgl/run_graphstorm.py tests/outside/dgl/run_links.py tests/outside/dgl/run_objects.py tests/outside/dgl/run_partitions.py tests/outside/dgl/run_questions.py \
     tests/outside/dgl/run_sage.py \
-    tests/outside/dgl/test_dgl_edges.py tests/outside/dgl/test_dgl_graphs.py tests/outside/dgl/test_same_questions.py tests/outside/dgl/train_sage.py \
+    tests/outside/dgl/test_dgl_edges.py tests/outside/dgl/test_dgl_graphs.py tests/outside/dgl/test_dgl_layers.py \
+    tests/outside/dgl/test_same_questions.py tests/outside/dgl/train_sage.py \
     tests/outside/pyg/test_pyg_itself.py
