@@ -30,6 +30,15 @@ static void kill_found(struct actor *self, void *arg, int status, struct address
         f->world->tally.faults++;
 }
 
+static void kill_server(struct actor *self, void *arg, int status, struct address address)
+{
+    struct faults *f = arg;
+    uint64_t before = f->world->tally.faults;
+    kill_found(self, arg, status, address);
+    if (f->world->tally.faults > before && !f->world->scenario.direct)
+        f->world->bereft |= f->world->in_epoch;
+}
+
 static void kill_named(struct faults *f, const char *name)
 {
     directory_lookup(f->self, name, kill_found, f);
@@ -41,7 +50,7 @@ static void kill_one(struct faults *f, enum fault fault)
     const struct scenario *s = &f->world->scenario;
     if (fault == FAULT_KILL_SERVER) {
         server_part_name((uint32_t)draws_below(&f->draws, s->parts), name);
-        kill_named(f, name);
+        directory_lookup(f->self, name, kill_server, f);
     } else if (fault == FAULT_KILL_SAMPLER) {
         sampler_name((uint32_t)draws_below(&f->draws, s->samplers), name, sizeof name);
         kill_named(f, name);

@@ -172,6 +172,7 @@ static void fill_result(const struct world *world, struct sim_result *result)
     result->virtual_ns = env_sim_now_ns(world->env) - ENV_SECOND_NS;
     result->batches = world->tally.batches;
     result->excluding = world->tally.excluding;
+    result->outlived = world->tally.outlived;
     result->faults = world->tally.faults;
     result->restarts = counters.restarts;
     result->failures_told = world->tally.failures_told;

@@ -38,6 +38,8 @@ struct sim_result {
     uint64_t interrupts; /* of group calls, which their trainers made again */
     uint64_t shuts;      /* of groups, which their trainers opened anew */
     uint64_t excluding;  /* single draws that left edges out */
+    uint64_t outlived;   /* a bit for each trainer that took a batch of an epoch in the middle of
+                          * which a server died that it has drawn by messages */
     uint64_t leaves;     /* of trainers that were asked to stop, behind a checkpoint */
     uint64_t signals;    /* to processes, for which jobs were stopped */
     uint64_t struck;     /* a bit for each fail-point where a process died */

@@ -55,6 +55,19 @@ static void sim_client_wake(struct actor *self, void *arg)
         sim_client_go(c);
 }
 
+/* The next batch that it wants is that one: between the first and the last it is in the middle of an
+ * epoch. */
+static void sim_client_turn_to(struct client_actor *c, uint64_t batch)
+{
+    uint64_t bit = UINT64_C(1) << c->number;
+    c->next = batch;
+    c->world->in_epoch &= ~bit;
+    if (batch == 0)
+        c->world->bereft &= ~bit;
+    else if (batch < c->steps)
+        c->world->in_epoch |= bit;
+}
+
 static void go_later(struct client_actor *c, uint64_t after_ns)
 {
     timer_start(c->self, &c->timer, actor_now_ns(c->self) + after_ns, sim_client_wake, c);
@@ -230,7 +243,7 @@ static void sim_client_reopen(struct client_actor *c)
 {
     close_loader(c);
     c->loader = c->world->next_loader++;
-    c->next = 0;
+    sim_client_turn_to(c, 0);
     open_loader(c);
 }
 
@@ -242,7 +255,7 @@ static void sim_client_interrupt(struct actor *self, void *arg)
     c->world->tally.disturbances++;
     if (draws_chance(&c->draws, 50)) {
         sim_client_notify(c, MSG_BATCH_NONE);
-        c->next = 0; /* the proxy refuses the request */
+        sim_client_turn_to(c, 0); /* the proxy refuses the request */
         return;
     }
     /* The call ends first: its end starts the timer for another attempt, which is stopped here. */
@@ -404,6 +417,7 @@ static bool sim_client_draws_on(struct client_actor *c)
     if (c->steps == 0 || c->drawn > SINGLE_DRAWS)
         return false;
     if (c->drawn == 0) {
+        sim_client_turn_to(c, 0);
         close_loader(c);
         c->loader = c->world->next_loader++;
         c->drawn = 1;
@@ -414,6 +428,7 @@ static bool sim_client_draws_on(struct client_actor *c)
 
 static void sim_client_finish(struct client_actor *c)
 {
+    sim_client_turn_to(c, 0);
     close_loader(c);
     if (!c->plan->keep)
         release_held(c);
@@ -429,12 +444,12 @@ static void disturb_itself(struct client_actor *c)
     switch (draws_below(&c->draws, 4)) {
     case 0: /* cancels: the epoch starts anew */
         sim_client_notify(c, MSG_BATCH_NONE);
-        c->next = 0;
+        sim_client_turn_to(c, 0);
         go_later(c, draws_below(&c->draws, 2) * AGAIN_NS);
         break;
     case 1: /* begins another epoch */
         c->epoch = (uint32_t)draws_below(&c->draws, c->plan->epochs);
-        c->next = 0;
+        sim_client_turn_to(c, 0);
         sim_client_notify(c, 0);
         sim_client_go(c);
         break;
@@ -469,8 +484,9 @@ static void sim_client_take(struct client_actor *c, struct sampled_batch *batch)
                    " is not the reference's: %s",
                    c->number, c->epoch, c->next, error.text);
     c->world->tally.batches++;
+    c->world->tally.outlived |= c->world->bereft & UINT64_C(1) << c->number;
     c->taken++;
-    c->next++;
+    sim_client_turn_to(c, c->next + 1);
     /* The next batch is announced before this one is held or given back, as api/loader.c has it:
      * it is made meanwhile. */
     sim_client_notify(c, c->next);
@@ -486,7 +502,7 @@ static void sim_client_go(struct client_actor *c)
     if (c->finished)
         return;
     if (c->next >= c->steps) {
-        c->next = 0;
+        sim_client_turn_to(c, 0);
         c->epoch++;
     }
     if (c->epoch >= c->plan->epochs || c->steps == 0 ||

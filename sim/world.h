@@ -29,6 +29,7 @@ struct tally {
     uint64_t failures_told; /* batches that found the account full, and were asked for again */
     uint64_t disturbances;
     uint64_t excluding; /* single draws that left edges out */
+    uint64_t outlived;  /* a bit for each trainer: of sim_result */
 };
 
 struct world {
@@ -46,6 +47,9 @@ struct world {
     struct process_faults faults;
     uint64_t next_loader;
     uint32_t finished; /* trainers */
+    /* A bit for each trainer that is in the middle of an epoch, and for those in the middle of whose
+     * present one a server died. */
+    uint64_t in_epoch, bereft;
     struct sampled_batch *kept[SCENARIO_CLIENTS_MAX * (SCENARIO_HOLD_MAX + 1)];
     uint32_t num_kept;
     struct tally tally;

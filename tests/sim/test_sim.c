@@ -510,6 +510,134 @@ static void edges_are_asked_about(void **state)
     assert_true(sum.queries > SEEDS / 4);
 }
 
+/* What a loader draws by, a bit each: samplers, then seeds, edges that are left out, negatives. */
+enum way {
+    WAY_EVEN,
+    WAY_EVEN_AGAIN, /* with replacement */
+    WAY_WEIGHTED,
+    WAY_WEIGHTED_AGAIN,
+    WAY_MASKED,
+    WAY_LABOR,
+    WAY_LABOR_POISSON,
+    WAY_OUTWARD,
+    WAY_PAIRS,
+    WAY_EDGES,
+    WAY_EDGE_RANGES,
+    WAY_MIXED_EDGES,
+    WAY_WITHOUT_OWN,
+    WAY_WITHOUT_REVERSE, /* by each rule but none */
+    WAY_NEGATIVES_OF_PAIRS = WAY_WITHOUT_REVERSE + REVERSE_NONE,
+    WAY_NEGATIVES_OF_BATCH,
+    WAY_NEGATIVES_IN_BATCH,
+    WAY_NEGATIVES_AGAIN,
+    WAY_NEGATIVES_BY_DEGREE,
+    WAY_NEGATIVE_ENDS, /* each */
+    WAYS = WAY_NEGATIVE_ENDS + NEGATIVE_ENDS
+};
+
+static uint64_t ways_of_terms(const struct sample_spec *spec)
+{
+    static const enum way OF_KIND[] = { [SAMPLE_UNIFORM] = WAY_EVEN,
+                                        [SAMPLE_WEIGHTED] = WAY_WEIGHTED,
+                                        [SAMPLE_LABOR] = WAY_LABOR,
+                                        [SAMPLE_LABOR_POISSON] = WAY_LABOR_POISSON };
+    uint64_t ways = 0;
+    for (uint32_t i = 0; i < spec->num_layers * spec->num_etypes; i++) {
+        const struct sample_term *term = &spec->terms[i];
+        bool weighted = term->weights != SAMPLE_NO_TABLE,
+             again = (term->flags & SAMPLE_REPLACE) != 0;
+        if (term->fanout <= 0)
+            continue;
+        if (weighted || spec->kind != SAMPLE_WEIGHTED)
+            ways |= UINT64_C(1) << (OF_KIND[spec->kind] + (spec->kind < SAMPLE_LABOR && again));
+        ways |= (uint64_t)(term->mask != SAMPLE_NO_TABLE) << WAY_MASKED;
+        ways |= (uint64_t)(term->direction == SAMPLE_OUT) << WAY_OUTWARD;
+    }
+    return ways;
+}
+
+static uint64_t ways_of(const struct wanted_loader *loader)
+{
+    struct kinds_of_seeds kinds = { 0 };
+    uint64_t ways = ways_of_terms(&loader->spec);
+    count_loader(&kinds, loader);
+    ways |= (uint64_t)(kinds.pairs > 0) << WAY_PAIRS;
+    ways |= (uint64_t)(kinds.edges > 0) << WAY_EDGES;
+    ways |= (uint64_t)(kinds.ranges > 0) << WAY_EDGE_RANGES;
+    ways |= (uint64_t)(kinds.mixed > 0) << WAY_MIXED_EDGES;
+    ways |= (uint64_t)(kinds.leaving > 0) << WAY_WITHOUT_OWN;
+    for (uint32_t rule = 0; rule < REVERSE_NONE; rule++)
+        ways |= (uint64_t)(kinds.reverses[rule] > 0) << (WAY_WITHOUT_REVERSE + rule);
+    ways |= (uint64_t)(kinds.own > kinds.in_batch) << WAY_NEGATIVES_OF_PAIRS;
+    ways |= (uint64_t)(kinds.shared > 0) << WAY_NEGATIVES_OF_BATCH;
+    ways |= (uint64_t)(kinds.in_batch > 0) << WAY_NEGATIVES_IN_BATCH;
+    ways |= (uint64_t)(kinds.redrawn > 0) << WAY_NEGATIVES_AGAIN;
+    ways |= (uint64_t)(kinds.weighed > 0) << WAY_NEGATIVES_BY_DEGREE;
+    for (uint32_t ends = 0; ends < NEGATIVE_ENDS; ends++)
+        ways |= (uint64_t)(kinds.ends[ends] > 0) << (WAY_NEGATIVE_ENDS + ends);
+    return ways;
+}
+
+struct outlived {
+    uint64_t ways; /* that loaders drew by in whose epochs a server died */
+    uint64_t runs, failed;
+};
+
+static void note_outlived(void *arg, const struct sim_result *result)
+{
+    struct outlived *outlived = arg;
+    struct sum sum = { 0 };
+    struct scenario scenario;
+    note(&sum, result);
+    outlived->runs++;
+    outlived->failed += sum.failed;
+    scenario_init(&scenario, result->seed);
+    for (uint32_t c = 0; c < scenario.clients; c++)
+        if ((result->outlived >> c & 1) != 0)
+            outlived->ways |= ways_of(&scenario.client[c].loader);
+    scenario_fini(&scenario);
+}
+
+/* Whether servers die in a run of that seed, which is of one process by messages and has a loader that
+ * draws by one of these ways. */
+static bool may_outlive(uint64_t seed, uint64_t ways)
+{
+    struct scenario scenario;
+    uint64_t found = 0;
+    if (fleet_run_is_for(seed))
+        return false;
+    scenario_init(&scenario, seed);
+    bool die = !scenario.direct && scenario.faults.count > 2 &&
+               (scenario.faults.faults & FAULT_KILL_SERVER) != 0;
+    for (uint32_t c = 0; c < scenario.clients && die; c++)
+        found |= ways_of(&scenario.client[c].loader);
+    scenario_fini(&scenario);
+    return (found & ways) != 0;
+}
+
+/* Seeds are looked for until a server has died in the middle of an epoch of loaders of every kind,
+ * whose batches went on coming as the reference has them. */
+static void servers_die_in_epochs_of_every_kind(void **state)
+{
+    const uint64_t all = (UINT64_C(1) << WAYS) - 1;
+    struct outlived outlived = { 0 };
+    uint64_t seeds[SEEDS], seed = WANTED_PAIR_TYPES_FROM;
+    (void)state;
+    while (outlived.ways != all) {
+        struct error error = { 0 };
+        assert_true(outlived.runs < 20 * SEEDS);
+        for (uint32_t i = 0; i < SEEDS; seed++) {
+            seeds[i] = seed;
+            i += may_outlive(seed, all & ~outlived.ways);
+        }
+        const struct seed_workers_options options = {
+            .seeds = seeds, .num_seeds = SEEDS, .workers = 2, .twice_every = SEEDS
+        };
+        assert_int_equal(seed_workers_run(&options, note_outlived, &outlived, &error), 0);
+        assert_int_equal(outlived.failed, 0);
+    }
+}
+
 static uint64_t read_list(uint64_t *seeds)
 {
     const char *folder = getenv("srcdir");
@@ -586,6 +714,7 @@ int main(void)
         cmocka_unit_test(negatives_are_drawn_by_degree),
         cmocka_unit_test(reverses_are_left_out),
         cmocka_unit_test(edges_of_several_types_are_seeds),
+        cmocka_unit_test(servers_die_in_epochs_of_every_kind),
         cmocka_unit_test(seeds_that_once_failed_hold),
         cmocka_unit_test(one_seed_is_one_run),
     };
