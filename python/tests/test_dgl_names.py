@@ -379,8 +379,10 @@ def test_what_draws_do_not_have_is_refused(g) -> None:
         g.sample_neighbors(torch.arange(3), 2, prob="w")
     with pytest.raises(ValueError, match="exclude each other"):
         NeighborSampler([2], prob="w", mask="w")
-    with pytest.raises(NotImplementedError, match="edge_dir='out'"):
+    with pytest.raises(NotImplementedError, match="partition again with --out-edges"):
         g.sample_neighbors(torch.arange(3), 2, edge_dir="out")
+    with pytest.raises(troupe.errors.InvalidArgument, match="edge_dir='both'"):
+        g.sample_neighbors(torch.arange(3), 2, edge_dir="both")
     with pytest.raises(NotImplementedError, match="LABOR-0 draws evenly"):
         LaborSampler([2], prob="w")
     sampler = LaborSampler([2])

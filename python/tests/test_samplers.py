@@ -11,6 +11,7 @@ import pytest
 
 import troupe
 from troupe import errors
+from troupe.partitioning import partition, write_raw
 
 NODES, EDGES = 300, 6000
 
@@ -90,6 +91,62 @@ def test_neighbours_of_heavy_edges_come_more_often(drawn: troupe.DistGraph) -> N
     ]
     heavy, even = np.concatenate(ids[:5]), np.concatenate(ids[5:])
     assert weights[heavy].mean() > 1.3 * weights[even].mean()
+
+
+@pytest.fixture(scope="module")
+def typed(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A graph of two node types, and edge types between them and inside one, with out-edges."""
+    random = np.random.default_rng(5)
+    edges = {
+        ("author", "writes", "paper"): random.integers(0, 90, (2, 900)),
+        ("paper", "cites", "paper"): random.integers(0, 120, (2, 800)),
+        ("paper", "by", "author"): random.integers(0, 90, (2, 500)),
+    }
+    folder = tmp_path_factory.mktemp("typed")
+    write_raw(
+        {name: (ends[0], ends[1]) for name, ends in edges.items()},
+        folder / "raw",
+        num_nodes={"author": 90, "paper": 120},
+    )
+    partition(folder / "raw", folder / "parts", 3, name="g", out_edges=True)
+    return str(folder / "parts/g.json")
+
+
+def test_neighbours_are_drawn_along_out_edges(typed: str) -> None:
+    with troupe.open(typed, seed=7) as graph:
+        seeds = {"paper": np.arange(0, 120, 3)}
+        drawn = troupe.sample_neighbors(graph, seeds, 4, "out")
+        for name in graph.canonical_etypes:
+            ends = [np.asarray(nodes) for nodes in drawn.edges(name)]
+            found = graph.find_edges(np.asarray(drawn.edge_ids(name)), etype=name)
+            assert np.array_equal(ends[0], found[0]) and np.array_equal(ends[1], found[1])
+            if name[0] == "paper":
+                degrees = graph.out_degrees(seeds["paper"], etype=name)
+                counts = np.bincount(ends[0], minlength=120)[seeds["paper"]]
+                assert np.array_equal(counts, np.minimum(degrees, 4))
+            else:
+                assert not len(ends[0])
+        # In blocks they lead to the nodes that drew them.
+        sampler = troupe.NeighborSampler([2, 3], "out")
+        nodes = {"paper": np.arange(120)}
+        for batch in troupe.DistNodeDataLoader(graph, nodes, sampler, batch_size=50, edge_ids=True):
+            for layer, block in enumerate(batch.blocks):
+                assert block.canonical_etypes[0] == ("paper", "writes", "author")
+                for name in block.canonical_etypes:
+                    places = [np.asarray(p) for p in block.edges(etype=name)]
+                    neighbours = np.asarray(block.srcnodes[name[0]].data[troupe.NID])[places[0]]
+                    drew = np.asarray(block.dstnodes[name[2]].data[troupe.NID])[places[1]]
+                    ids = np.asarray(block.edges[name].data[troupe.EID])
+                    found = graph.find_edges(ids, etype=name[::-1])
+                    assert np.array_equal(found[0], drew) and np.array_equal(found[1], neighbours)
+                above = batch.blocks[layer + 1] if layer == 0 else None
+                for ntype in graph.ntypes:
+                    if above is not None:
+                        assert block.num_dst_nodes(ntype) == above.num_src_nodes(ntype)
+        with pytest.raises(errors.Unsupported, match="no draws along out-edges"):
+            troupe.LaborSampler([2], "out").draw(graph, {"paper": [1]})
+        with pytest.raises(errors.InvalidArgument, match="edge_dir='up'"):
+            troupe.NeighborSampler([2], "up")
 
 
 @pytest.mark.parametrize("poisson", [False, True])

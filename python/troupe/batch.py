@@ -80,12 +80,24 @@ class Content:
             lib.tr_batch_nodes(self.pointer, ntype, count)
             return int(count[0])
         if layer < self.num_layers:
-            for etype, (source, destination) in enumerate(self.layout.types.ends):
-                if source == ntype:
-                    return int(self.block(layer, etype).num_src)
-                if destination == ntype:
-                    return int(self.block(layer - 1, etype).num_dst)
+            for etype, ends in enumerate(self.layout.types.ends):
+                if ntype not in ends:
+                    continue
+                # Along out-edges the types of both ends have changed places.
+                here, above = self.block(layer, etype), self.block(layer - 1, etype)
+                if ends[here.direction] == ntype:
+                    return int(here.num_src)
+                if ends[1 - above.direction] == ntype:
+                    return int(above.num_dst)
         return int(lib.tr_batch_num_seeds(self.pointer, ntype))
+
+    def block_types(self, layer: int) -> Types:
+        """The types of a block's edges; those drawn along out-edges have their ends swapped."""
+        types = self.layout.types
+        if types.is_homogeneous:
+            return types
+        out = [bool(self.block(layer, etype).direction) for etype in range(len(types.etypes))]
+        return types.turned(out) if any(out) else types
 
     def node_ids(self, ntype: int, count: int, original: bool = False) -> Any:
         """The first `count` nodes of a type."""
@@ -287,6 +299,8 @@ class Block:
     """One layer of a batch: edges from source nodes to destination nodes.
 
     Destination nodes are the first of the source nodes, in both the order of the batch's nodes.
+    Edges that were drawn along out-edges lead from the neighbours to the nodes that drew them, as
+    messages do: their type is the graph's with its ends swapped, ("paper", "writes", "author").
     """
 
     is_block = True
@@ -298,43 +312,51 @@ class Block:
         # Where the block was moved to: the device, and what moves an array there.
         self._moved: tuple[Any, Callable[[Any], Any]] | None = None
         self._csrs: dict[tuple[int, bool], Csr] = {}
+        self._types: Types | None = None
         # What layers make of the edges, as long as the block lives; nothing that refers to it.
         self.kept: dict[Any, Any] = {}
 
     # Types and counts.
 
     @property
+    def types(self) -> Types:
+        """The types of nodes and edges."""
+        if self._types is None:
+            self._types = self.content.block_types(self.layer)
+        return self._types
+
+    @property
     def ntypes(self) -> list[str]:
         """Node types, in the order of their numbers."""
-        return self.content.layout.types.ntypes
+        return self.types.ntypes
 
     srctypes = dsttypes = ntypes
 
     @property
     def etypes(self) -> list[str]:
         """Relations of edge types, likewise."""
-        return self.content.layout.types.etypes
+        return self.types.etypes
 
     @property
     def canonical_etypes(self) -> list[tuple[str, str, str]]:
         """Edge types, likewise."""
-        return self.content.layout.types.canonical_etypes
+        return self.types.canonical_etypes
 
     def num_src_nodes(self, ntype: str | None = None) -> int:
         """Source nodes of a type; None: of all types."""
-        types = self.content.layout.types
+        types = self.types
         wanted = range(len(types.ntypes)) if ntype is None else [types.ntype(ntype)]
         return sum(self.content.num_nodes(self.layer, t) for t in wanted)
 
     def num_dst_nodes(self, ntype: str | None = None) -> int:
         """Destination nodes of a type; None: of all types."""
-        types = self.content.layout.types
+        types = self.types
         wanted = range(len(types.ntypes)) if ntype is None else [types.ntype(ntype)]
         return sum(self.content.num_nodes(self.layer + 1, t) for t in wanted)
 
     def num_edges(self, etype: EtypeName = None) -> int:
         """Edges of a type; None: of all types."""
-        types = self.content.layout.types
+        types = self.types
         wanted = range(len(types.etypes)) if etype is None else [types.etype(etype)]
         return sum(int(self.content.block(self.layer, t).num_edges) for t in wanted)
 
@@ -359,7 +381,7 @@ class Block:
             positions among the source nodes of the edge type's source type; ``edge_ids``: int64,
             ``(num_edges,)``, per-type global IDs, or None where the loader gives none.
         """
-        number = self.content.layout.types.etype(etype)
+        number = self.types.etype(etype)
         found = self._csrs.get((number, edge_ids))
         if found is None:
             found = self._csrs[number, edge_ids] = self._csr(number, edge_ids)
@@ -393,7 +415,7 @@ class Block:
         """
         from scipy.sparse import csr_matrix
 
-        name = self.canonical_etypes[self.content.layout.types.etype(etype)]
+        name = self.canonical_etypes[self.types.etype(etype)]
         csr = self.as_csr(name)
         index, sources = np.asarray(csr.indptr), np.asarray(csr.indices)
         ids = np.ones(len(sources), np.int8) if csr.edge_ids is None else np.asarray(csr.edge_ids)
@@ -471,7 +493,7 @@ class Block:
     def graph_degrees(self, ntype: str | None = None) -> tuple[Any, Any]:
         """In-degrees and out-degrees of source nodes in the whole graph, over all edge types:
         int32, shape ``(num_src,)`` each."""
-        content, number = self.content, self.content.layout.types.ntype(ntype)
+        content, number = self.content, self.types.ntype(ntype)
         count = content.num_nodes(self.layer, number)
         functions = (lib.tr_batch_in_degrees, lib.tr_batch_out_degrees)
         found = tuple(content.degrees(function, number)[:count] for function in functions)
@@ -529,17 +551,17 @@ class Block:
 
     def edge_frame(self, etype: EtypeName) -> Frame:
         """The rows of edges of a type."""
-        return self._frame("edge", self.content.layout.types.etype(etype))
+        return self._frame("edge", self.types.etype(etype))
 
     @property
     def srcnodes(self) -> FrameView:
         """Rows of source nodes by type."""
-        return FrameView(lambda n: self._frame("src", self.content.layout.types.ntype(n)))
+        return FrameView(lambda n: self._frame("src", self.types.ntype(n)))
 
     @property
     def dstnodes(self) -> FrameView:
         """Rows of destination nodes by type."""
-        return FrameView(lambda n: self._frame("dst", self.content.layout.types.ntype(n)))
+        return FrameView(lambda n: self._frame("dst", self.types.ntype(n)))
 
     def _data(self, side: str, names: list[Any]) -> Frame | Frames:
         if len(names) == 1:

@@ -218,7 +218,7 @@ def to_dgl(block: Block, idtype: Any = None) -> Any:
         Its `srcdata`, `dstdata` and `edata` have what the block's have.
     """
     parts = _dgl()
-    types = block.content.layout.types
+    types = block.types
     if block.is_untouched and idtype is None and types.is_homogeneous and types.etypes:
         return _untouched(block)
     ntypes, canonical = types.ntypes, types.canonical_etypes

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from . import errors
+from .types import CanonicalEtype
 
 if TYPE_CHECKING:
     from .batch import Batch
@@ -29,6 +30,17 @@ def _tensor(rows: Any) -> Any:
     return torch.from_numpy(rows) if isinstance(rows, np.ndarray) else rows
 
 
+def edge_name(batch: Batch, etype: int) -> CanonicalEtype:
+    """The type of the edges of that number in all of a batch's blocks."""
+    names = {block.types.canonical_etypes[etype] for block in batch.blocks}
+    if len(names) > 1:
+        raise errors.Unsupported(
+            f"to_pyg(): edges of types {sorted(names)} were drawn along in-edges in some layers "
+            "and along out-edges in others: draw them one way in all layers"
+        )
+    return names.pop()
+
+
 def sampled_edges(batch: Batch, etype: int) -> Sampled:
     """The edges of a type that a batch drew, as PyG has them.
 
@@ -37,7 +49,7 @@ def sampled_edges(batch: Batch, etype: int) -> Sampled:
     expand, which are its last."""
     import torch
 
-    name = batch.content.layout.types.canonical_etypes[etype]
+    name = edge_name(batch, etype)
     pairs, ids, counts, expanded = [], [], [], 0
     for block in reversed(batch.blocks):
         csr = block.as_csr(name)
@@ -124,6 +136,6 @@ def to_pyg(batch: Batch, cls: Any = None, is_hetero: bool | None = None) -> Any:
     hetero = HeteroData() if cls is None else cls()
     for ntype, node_name in enumerate(types.ntypes):
         _fill_nodes(hetero[node_name], batch, ntype)
-    for etype, name in enumerate(types.canonical_etypes):
-        _fill_edges(hetero[name], sampled_edges(batch, etype))
+    for etype in range(len(types.etypes)):
+        _fill_edges(hetero[edge_name(batch, etype)], sampled_edges(batch, etype))
     return hetero

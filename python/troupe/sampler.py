@@ -53,7 +53,7 @@ class BlockSampler:
 
 
 class NeighborSampler(BlockSampler):
-    """Draws neighbours along in-edges, layer by layer.
+    """Draws neighbours along in-edges or out-edges, layer by layer.
 
     Parameters
     ----------
@@ -61,7 +61,9 @@ class NeighborSampler(BlockSampler):
         A number a layer, from the input layer to the output layer: of each edge type so many
         in-edges of a node are drawn; -1: all, 0: none. Or a mapping of edge types to such numbers,
         of which those that it does not name draw 0.
-    edge_dir : "in"
+    edge_dir : "in" or "out"
+        "out": out-edges are drawn, evenly, in a graph that was partitioned with ``out_edges=True``.
+        The edges of a block lead from the neighbours to the nodes that drew them all the same.
     prob : str, optional
         An edge feature, in proportion to which edges are drawn; those of 0 never are. Blocks then
         have ``edata["edge_weights"]``. One of bool or uint8 is a mask. Edge types without it draw
@@ -80,13 +82,14 @@ class NeighborSampler(BlockSampler):
         mask: str | None = None,
         replace: bool = False,
     ) -> None:
-        if edge_dir != "in":
-            raise errors.Unsupported(f"edge_dir={edge_dir!r}: neighbours are drawn along in-edges")
+        if edge_dir not in ("in", "out"):
+            raise errors.InvalidArgument(f"edge_dir={edge_dir!r}: give 'in' or 'out'")
         if prob is not None and mask is not None:
             raise errors.InvalidArgument("NeighborSampler: prob and mask exclude each other")
         if not 1 <= len(fanouts) <= LAYERS_MAX:
             raise errors.InvalidArgument(f"fanouts: {len(fanouts)} layers; 1 .. {LAYERS_MAX}")
         self.fanouts = list(fanouts)
+        self.edge_dir = edge_dir
         self.replace = replace
         self.prob = prob
         self.mask = mask
@@ -100,7 +103,7 @@ class NeighborSampler(BlockSampler):
     def is_plain(self) -> bool:
         """Whether a number a layer, and whether to replace, say all."""
         varied = any(isinstance(fanout, Mapping) for fanout in self.fanouts)
-        return not varied and self.prob is None and self.mask is None
+        return not varied and self.edge_dir == "in" and self.prob is None and self.mask is None
 
     def _draws_by(self, graph: DistGraph) -> tuple[str | None, str | None]:
         """The features that are weights and a mask."""
@@ -125,6 +128,8 @@ class NeighborSampler(BlockSampler):
                     call(lib.tr_sample_spec_set_fanout, spec, layer, etype, int(number))
             else:
                 call(lib.tr_sample_spec_set_fanout, spec, layer, EVERY, int(fanout))
+        if self.edge_dir == "out":
+            call(lib.tr_sample_spec_set_direction, spec, EVERY, EVERY, lib.TR_OUT_EDGES)
         weights, mask = self._draws_by(graph)
         if weights is not None:
             call(lib.tr_sample_spec_set_weights, spec, EVERY, EVERY, encoded(weights))
@@ -353,37 +358,52 @@ def batch_table(g: DistGraph, batch: Batch, number: int, table: TableWanted) -> 
     return content.node_ids(kind, len(rows)), rows
 
 
+def _picked(ids: Any, places: Any) -> Any:
+    """The IDs at places, an array or tensor as they are."""
+    if isinstance(ids, np.ndarray):
+        return ids[places]
+    import torch
+
+    return ids[torch.from_numpy(places.astype(np.int64))]
+
+
 class SampledEdges:
-    """In-edges that `sample_neighbors` drew, in global IDs."""
+    """Edges that `sample_neighbors` drew, in global IDs."""
 
     def __init__(self, batch: Batch) -> None:
         self.batch = batch
-        self._block = batch.blocks[0]
+
+    def _block(self, number: int) -> Any:
+        return self.batch.content.block(0, number)
 
     def num_edges(self, etype: EtypeName = None) -> int:
         """Edges of a type; None: of all."""
-        return self._block.num_edges(etype)
+        types = self.batch.content.layout.types
+        wanted = range(len(types.etypes)) if etype is None else [types.etype(etype)]
+        return sum(int(self._block(number).num_edges) for number in wanted)
 
     def edges(self, etype: EtypeName = None) -> tuple[Any, Any]:
         """Global IDs of sources and destinations: int64, shape ``(num_edges,)`` each."""
-        types = self.batch.content.layout.types
-        source, destination = types.ends[types.etype(etype)]
-        places = self._block.edges(etype=etype)
-        sources = self._block.srcnodes[types.ntypes[source]].data["_ID"]
-        destinations = self._block.dstnodes[types.ntypes[destination]].data["_ID"]
-        from_places, into_places = (np.asarray(p) for p in places)
-        if self.batch.content.layout.tensors == "torch":
-            import torch
-
-            return (
-                sources[torch.from_numpy(from_places.astype(np.int64))],
-                destinations[torch.from_numpy(into_places.astype(np.int64))],
-            )
-        return sources[from_places], destinations[into_places]
+        content = self.batch.content
+        types = content.layout.types
+        number = types.etype(etype)
+        block = self._block(number)
+        count, rows = int(block.num_edges), int(block.num_dst)
+        index = np.asarray(content.array(block.index, "int32", (rows + 1,)))
+        places = np.asarray(content.array(block.sources, "int32", (count,)))
+        out = bool(block.direction)
+        drew, neighbours = (
+            content.node_ids(ntype, content.num_nodes(layer, ntype))
+            for layer, ntype in zip((1, 0), types.ends[number][:: 1 if out else -1], strict=True)
+        )
+        into = np.repeat(np.arange(rows), np.diff(index))
+        found = _picked(drew, into), _picked(neighbours, places)
+        return found if out else found[::-1]
 
     def edge_ids(self, etype: EtypeName = None) -> Any:
         """Global IDs of the edges: int64, shape ``(num_edges,)``."""
-        return self._block.as_csr(etype).edge_ids
+        block = self._block(self.batch.content.layout.types.etype(etype))
+        return self.batch.content.array(block.edge_ids, "int64", (int(block.num_edges),))
 
     def __repr__(self) -> str:
         return f"SampledEdges({self.num_edges()} edges)"
@@ -400,12 +420,13 @@ def sample_neighbors(
     seed: int | None = None,
     exclude_edges: Any = None,
 ) -> SampledEdges:
-    """Draws in-edges of nodes: of each edge type `fanout`, or as a mapping says; -1: all.
+    """Draws edges of nodes: of each edge type `fanout`, or as a mapping says; -1: all.
 
     Parameters
     ----------
     g : the graph.
     nodes : global IDs, repeats allowed; or a mapping of one node type to them.
+    edge_dir : "in": their in-edges; "out": their out-edges, as of `NeighborSampler`.
     prob : an edge feature that edges are drawn by, or a mask, as of `NeighborSampler`.
     seed : of the random choices; None: the graph's next.
     exclude_edges : edges that are left out before the draw, as of `NeighborSampler.draw`.

@@ -83,6 +83,21 @@ class Types:
             raise errors.NotFound(f"no edge type {name!r}: there are {known}")
         return number
 
+    def turned(self, out: Iterable[bool]) -> Types:
+        """The types of edges that lead the other way where `out` says so, by their numbers."""
+        names = [
+            (d, relation, s) if turn else (s, relation, d)
+            for (s, relation, d), turn in zip(self.canonical_etypes, out, strict=True)
+        ]
+        found = Types(self.ntypes, map(":".join, names))
+        twice = [name for i, name in enumerate(names) if found._etype_numbers[name] != i]
+        if twice:
+            raise errors.Unsupported(
+                f"edges drawn along out-edges would be of type {twice[0]!r}, which other edges "
+                "have: draw the two in calls of their own"
+            )
+        return found
+
     def node_name(self, ntype: int) -> str:
         """ "node of type 'paper'", for messages."""
         return f"node of type {self.ntypes[ntype]!r}"

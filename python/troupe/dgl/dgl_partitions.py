@@ -78,7 +78,8 @@ def partition_graph(
     num_trainers_per_machine : trainers that training nodes are dealt to, a partition.
     objtype : "cut" or "vol": what METIS makes small.
     graph_formats : "coo", "csr", "csc" or a list of them: what `load_partition` gives DGLGraphs in;
-        None: "coo". Troupe's own partitions are the same.
+        None: "coo". With "csr" Troupe's own partitions have out-edges, by which ``edge_dir="out"``
+        draws.
     use_graphbolt, **options
         Accepted as DGL has them.
     seed : of the partitioning.
@@ -89,11 +90,8 @@ def partition_graph(
     """
     import torch
 
-    if not {*([graph_formats] if isinstance(graph_formats, str) else graph_formats or [])} <= {
-        "coo",
-        "csr",
-        "csc",
-    }:
+    formats = {*([graph_formats] if isinstance(graph_formats, str) else graph_formats or [])}
+    if not formats <= {"coo", "csr", "csc"}:
         raise ValueError(f'graph_formats={graph_formats!r}: give some of "coo", "csr", "csc"')
     if objtype not in ("cut", "vol"):
         raise ValueError(f'objtype={objtype!r}: give "cut" or "vol"')
@@ -126,6 +124,7 @@ def partition_graph(
             balance_tables=[] if balance_ntypes is None else [CLASSES],
             trainers=trainers,
             seed=seed,
+            out_edges="csr" in formats,
         )
         if made != target:
             _move_into(target, made, graph_name)

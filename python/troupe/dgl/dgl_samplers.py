@@ -12,7 +12,7 @@ from . import rows_ahead
 from .dist_graph import DistGraph
 from .drawn_graph import seeds_by_type
 from .installed import need
-from .later import ALONG_IN_EDGES, not_yet
+from .later import not_yet
 from .prefetching import prefetched
 
 
@@ -53,12 +53,14 @@ class BlockSampler:
 
 
 class NeighborSampler(BlockSampler):
-    """Draws neighbours along in-edges, layer by layer.
+    """Draws neighbours along in-edges or out-edges, layer by layer.
 
     Parameters
     ----------
     fanouts : a number a layer, or a mapping of edge types to such numbers; -1: all, 0: none.
-    edge_dir : "in"
+    edge_dir : "in", or "out", evenly, over partitions that have out-edges. The edges of blocks lead
+        from the neighbours to the nodes that drew them; of several types those that were drawn
+        along out-edges are of the type with its ends swapped.
     prob : an edge feature, in proportion to which edges are drawn, or a mask.
     mask : an edge feature of bool or uint8; edges of 0 are not drawn.
     replace : draw with replacement.
@@ -89,8 +91,6 @@ class NeighborSampler(BlockSampler):
     def sample_blocks(self, g: Any, seed_nodes: Any, exclude_eids: Any = None) -> Any:
         """Input nodes, output nodes and blocks of seeds."""
         if isinstance(g, DistGraph):
-            if self.edge_dir != "in":
-                not_yet(f"edge_dir={self.edge_dir!r}", ALONG_IN_EDGES)
             seeds = seeds_by_type(g, seed_nodes)
             if len(seeds) == 1:
                 return self._sample_once(g, seeds, seed_nodes, exclude_eids)
@@ -127,6 +127,8 @@ class NeighborSampler(BlockSampler):
                 output_device=self.output_device,
                 exclude_edges=exclude_eids,
             )
+            if self.edge_dir == "out":  # messages go to the nodes that drew
+                drawn = dgl.reverse(drawn, copy_edata=True)
             block = dgl.to_block(drawn, seeds)
             for etype in block.canonical_etypes:
                 rows = block.edges[etype].data

@@ -16,7 +16,7 @@ from ..types import DEFAULT_NTYPE, EtypeName
 from . import context, dgl_folder, graph_parts, homogeneous
 from .dist_tensor import DistTensor
 from .graph_frames import FramesByType, GraphFrame
-from .later import ALONG_IN_EDGES, not_yet
+from .later import not_yet
 from .partition_book import GraphPartitionBook
 from .policy import PartitionPolicy
 from .type_names import DGLTypes
@@ -264,21 +264,22 @@ class DistGraph(troupe_graph.DistGraph):
         output_device: Any = None,
         **options: Any,
     ) -> Any:
-        """Draws in-edges of nodes, as a DGLGraph of all nodes with ``edata[EID]``.
+        """Draws edges of nodes, as a DGLGraph of all nodes with ``edata[EID]``.
 
         Parameters
         ----------
         nodes : IDs, or a mapping of node types to them.
         fanout : of each edge type; -1: all, 0: none; or a mapping of edge types to such numbers.
+        edge_dir : "in", or "out", evenly, where the partitions have out-edges.
         prob : an edge feature, in proportion to which edges are drawn, or a mask.
         exclude_edges : IDs, or a mapping of edge types to them: left out before the draw, which is
             as full as the other edges allow.
         """
         from .drawn_graph import drawn_graph
 
-        if edge_dir != "in":
-            not_yet(f"edge_dir={edge_dir!r}", ALONG_IN_EDGES)
-        return drawn_graph(self, nodes, fanout, replace, exclude_edges, prob=prob, **options)
+        return drawn_graph(
+            self, nodes, fanout, replace, exclude_edges, prob=prob, edge_dir=edge_dir, **options
+        )
 
     def in_subgraph(self, nodes: Any) -> Any:
         """All in-edges of nodes, or of a mapping of node types to them, as a DGLGraph."""

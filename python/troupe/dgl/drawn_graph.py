@@ -34,19 +34,21 @@ def drawn_edges(
     exclude: Any,
     seed: int | None = None,
     prob: str | None = None,
+    edge_dir: str = "in",
 ) -> dict[int, Edges]:
     """What `fanout` draws for the nodes: sources, destinations and IDs by edge type."""
     types = graph.types
     found: dict[int, Edges] = {}
-    sampler = NeighborSampler([fanout], prob=prob, replace=replace)
-    # An edge type has one destination type, so its edges are all of one draw.
+    sampler = NeighborSampler([fanout], edge_dir, prob, replace=replace)
+    # An edge type has one type at each end, so its edges are all of one draw.
     for name, ids in seeds_by_type(graph, nodes).items():
         drawn = SampledEdges(
             sampler.draw(graph, {name: ids}, seed=seed, exclude_eids=exclude, orig_ids=False)
         )
-        for number, (_, target) in enumerate(types.ends):
+        for number, (source, target) in enumerate(types.ends):
             etype = types.canonical_etypes[number]
-            if target == types.ntype(name) and drawn.num_edges(etype):
+            drew = source if edge_dir == "out" else target
+            if drew == types.ntype(name) and drawn.num_edges(etype):
                 found[number] = (*drawn.edges(etype), drawn.edge_ids(etype))
     return found
 
@@ -99,9 +101,11 @@ def drawn_graph(
     exclude: Any,
     seed: int | None = None,
     prob: str | None = None,
+    edge_dir: str = "in",
 ) -> Any:
-    """In-edges that were drawn, as a DGLGraph."""
-    return graph_of_edges(graph, drawn_edges(graph, nodes, fanout, replace, exclude, seed, prob))
+    """Edges that were drawn, as a DGLGraph."""
+    found = drawn_edges(graph, nodes, fanout, replace, exclude, seed, prob, edge_dir)
+    return graph_of_edges(graph, found)
 
 
 def drawn_in_total(

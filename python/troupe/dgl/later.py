@@ -11,12 +11,6 @@ def not_yet(name: str, instead: str) -> NoReturn:
     raise NotImplementedError(f"{name} is not there yet: {instead}")
 
 
-ALONG_IN_EDGES = (
-    "neighbours are drawn along in-edges; partition the graph with its edges reversed, by "
-    "dgl.reverse() or dgl.add_reverse_edges(), and draw along those"
-)
-
-
 class Later:
     """The base of classes that are not there yet."""
 

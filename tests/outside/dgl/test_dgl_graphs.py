@@ -244,6 +244,61 @@ def test_what_is_drawn_passes_through_dgl(g) -> None:
     assert all(map(torch.equal, found, g.find_edges(gone)))
 
 
+def test_draws_along_out_edges_are_those_of_dgl(whole, tmp_path) -> None:
+    made_of = real.graph(whole.edges(), num_nodes=NODES)
+    ids, edges = dgl.distributed.partition_graph(
+        made_of, "o", 2, tmp_path / "o", graph_formats=["csc", "csr"], return_mapping=True
+    )
+    dgl.distributed.initialize(None, seed=5)
+    g = dgl.distributed.DistGraph("o", part_config=f"{tmp_path}/o/o.json")
+    seeds = torch.tensor([9, 4, 700])
+    every = g.sample_neighbors(seeds, -1, edge_dir="out")
+    theirs = made_of.sample_neighbors(ids[seeds], -1, edge_dir="out")
+    all_of_them = edges[every.edata[dgl.EID]].sort().values
+    assert torch.equal(all_of_them, theirs.edata[dgl.EID].sort().values)
+    drawn = g.sample_neighbors(seeds, 3, edge_dir="out")
+    assert torch.equal(drawn.out_degrees(seeds), every.out_degrees(seeds).clamp(max=3))
+    assert all(map(torch.equal, g.find_edges(drawn.edata[dgl.EID]), drawn.edges()))
+    # All neighbours of two layers: the blocks are those of DGL, whose edges lead to who drew them.
+    ours = dgl.dataloading.NeighborSampler([-1, -1], edge_dir="out")
+    shape = real.dataloading.NeighborSampler([-1, -1], edge_dir="out", fused=True)
+    inputs, _, blocks = ours.sample_blocks(g, seeds)
+    wanted, _, others = shape.sample_blocks(made_of, ids[seeds])
+    assert torch.equal(ids[inputs].sort().values, wanted.sort().values)
+    for block, other in zip(blocks, others, strict=True):
+        neighbours, drew = ends_of(g, block)
+        found = g.find_edges(block.edata[dgl.EID])
+        assert torch.equal(found[0], drew) and torch.equal(found[1], neighbours)
+        assert block.num_dst_nodes() == other.num_dst_nodes()
+        assert block.num_edges() == other.num_edges()
+    dgl.distributed.exit_client()
+
+
+def test_blocks_of_typed_out_edges_have_types_with_their_ends_swapped(tmp_path) -> None:
+    chance = np.random.default_rng(4)
+    ends = torch.from_numpy(chance.integers(0, 100, (2, 900)))
+    made_of = {("a", "goes", "b"): (ends[0], ends[1]), ("b", "back", "a"): (ends[0], ends[1])}
+    whole = real.heterograph(made_of, num_nodes_dict={"a": 100, "b": 100})
+    dgl.distributed.partition_graph(whole, "t", 2, tmp_path / "t", graph_formats="csr")
+    dgl.distributed.initialize(None, seed=5)
+    g = dgl.distributed.DistGraph("t", part_config=f"{tmp_path}/t/t.json")
+    sampler = dgl.dataloading.NeighborSampler([3, 2], edge_dir="out")
+    for seeds in ({"a": torch.arange(9)}, {"a": torch.arange(9), "b": torch.arange(7)}):
+        _, _, blocks = sampler.sample_blocks(g, seeds)
+        for block in blocks:
+            assert block.canonical_etypes == [("b", "goes", "a"), ("a", "back", "b")]
+            for source, relation, target in block.canonical_etypes:
+                places = block.edges(etype=relation)
+                neighbours = block.srcnodes[source].data[dgl.NID][places[0].long()]
+                drew = block.dstnodes[target].data[dgl.NID][places[1].long()]
+                found = g.find_edges(block.edges[relation].data[dgl.EID], relation)
+                assert torch.equal(found[0], drew) and torch.equal(found[1], neighbours)
+        assert blocks[-1].num_edges("goes") > 0
+    drawn = g.sample_neighbors({"a": torch.arange(9)}, 2, edge_dir="out")
+    assert drawn.num_edges("goes") > 0 and drawn.num_edges("back") == 0
+    dgl.distributed.exit_client()
+
+
 class OneHop(dgl.dataloading.BlockSampler):
     def sample_blocks(self, g, seeds, exclude_eids=None):
         block = real.to_block(g.sample_neighbors(seeds, 2), seeds)
@@ -686,7 +741,11 @@ def test_what_graphs_in_memory_alone_have_is_refused_with_what_to_do(g) -> None:
         ),
         (AttributeError, "in_subgraph", lambda: next(iter(nodes(g, seeds, shadow)))),
         (AttributeError, "a fanout of -1", lambda: g.update_all(None, None)),
-        (NotImplementedError, "dgl.reverse", lambda: g.sample_neighbors(seeds, 2, edge_dir="out")),
+        (
+            NotImplementedError,
+            "partition again with --out-edges",
+            lambda: g.sample_neighbors(seeds, 2, edge_dir="out"),
+        ),
     ]
     for kind, text, call in refused:
         with pytest.raises(kind, match=text):
