@@ -56,6 +56,7 @@ libtr_api_la_SOURCES = \
     api/session.c \
     api/sized.c \
     api/sized.h \
+    api/subgraph.c \
     api/table_task.c \
     api/task.c \
     api/task_run.h \

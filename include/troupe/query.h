@@ -63,6 +63,28 @@ TR_API int tr_graph_out_edges(struct tr_graph *graph, uint32_t etype, const uint
                               size_t count, int64_t timeout_ns, size_t room, uint64_t *index,
                               uint64_t *destinations, uint64_t *edge_ids, struct tr_error *error);
 
+/* Subgraphs of edges and of nodes of all types at once: type after type, in the order of the types'
+ * numbers, each with its count. */
+
+/* The subgraph that edges are: counts [edge types], edge_ids [their sum]. Its nodes are the ends of
+ * the edges, each once: nodes [at most twice that sum], node_counts [node types]. In a type they stand
+ * in the order in which the edges have them, type after type, all sources of a type before its
+ * destinations. sources and destinations [the sum] are numbers of nodes in it: places among the nodes
+ * of their type. TR_ETOOBIG: a type has 2^30 nodes or more in it. */
+TR_API int tr_graph_edge_subgraph(struct tr_graph *graph, const uint64_t *edge_ids,
+                                  const size_t *counts, int64_t timeout_ns, uint64_t *sources,
+                                  uint64_t *destinations, uint64_t *nodes, size_t *node_counts,
+                                  struct tr_error *error);
+
+/* The in-edges of nodes, of every edge type: counts [node types], ids [their sum]; a node that is given
+ * twice has its edges twice. edge_counts [edge types]; sources, destinations and edge_ids [room] are
+ * global IDs, and stand node by node, as tr_graph_in_edges() has them. TR_ETOOBIG where there are more
+ * than room: then edge_counts says how many there are, and the others hold nothing of use. */
+TR_API int tr_graph_in_subgraph(struct tr_graph *graph, const uint64_t *ids, const size_t *counts,
+                                int64_t timeout_ns, size_t room, size_t *edge_counts,
+                                uint64_t *sources, uint64_t *destinations, uint64_t *edge_ids,
+                                struct tr_error *error);
+
 /* Edges between nodes: edge_ids [count], of the edge from sources[i] to destinations[i]; of several
  * the one of the least original ID, TR_EDGE_NONE where there is none. All in-edges of each
  * destination travel, unless an early one is found: 12 bytes each. */

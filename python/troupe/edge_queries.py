@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -80,6 +81,67 @@ def edges_at(graph: DistGraph, nodes: Any, etype: EtypeName, out: bool) -> tuple
         _ask(graph, call, number, wanted, len(others), *into)
     own = np.repeat(wanted, counts)
     return (own, others, ids) if out else (others, own, ids)
+
+
+class Subgraph(NamedTuple):
+    """Edges, and of a subgraph with nodes of its own which these are."""
+
+    # Sources, destinations and IDs, by the numbers of edge types.
+    edges: dict[int, tuple[Ids, Ids, Ids]]
+    # Global IDs by the numbers of node types; empty where sources and destinations are such.
+    nodes: dict[int, Ids]
+
+
+def _joined(parts: Iterable[Ids]) -> Ids:
+    return np.concatenate([np.empty(0, np.int64), *parts])
+
+
+def _counts(count: int, found: Mapping[int, Ids]) -> Any:
+    return ffi.new("size_t[]", [len(found.get(number, ())) for number in range(count)])
+
+
+def _split(rows: Ids, counts: Iterable[int]) -> list[Ids]:
+    return np.split(rows, np.cumsum(list(counts))[:-1])
+
+
+def edge_subgraph(graph: DistGraph, edges: Mapping[int, Any]) -> Subgraph:
+    """The subgraph of edges, by the numbers of their types, with numbers of nodes in their places.
+
+    Nodes stand in the order in which the edges have them, sources of a type before destinations.
+    """
+    types = graph.types
+    wanted = {number: graph.checked_ids(ids, True, number) for number, ids in edges.items()}
+    ids = _joined(wanted[number] for number in sorted(wanted))
+    counts, found = _counts(len(types.etypes), wanted), ffi.new("size_t[]", len(types.ntypes))
+    sources, destinations, nodes = (np.empty(n * len(ids), np.int64) for n in (1, 1, 2))
+    into = id_pointer(sources), id_pointer(destinations), id_pointer(nodes), found
+    graph.session.waiter.call(
+        lib.tr_graph_edge_subgraph, graph.pointer(), id_pointer(ids), counts, FOREVER, *into
+    )
+    ends = (_split(rows, counts) for rows in (sources, destinations, ids))
+    by_type = dict(enumerate(zip(*ends, strict=True)))
+    of_nodes = _split(nodes[: sum(found)], found)
+    return Subgraph({number: by_type[number] for number in wanted}, dict(enumerate(of_nodes)))
+
+
+def in_subgraph(graph: DistGraph, nodes: Mapping[int, Any]) -> Subgraph:
+    """All in-edges of nodes, by the numbers of their types; their ends are global IDs."""
+    types = graph.types
+    wanted = {number: graph.checked_ids(ids, False, number) for number, ids in nodes.items()}
+    ids = _joined(wanted[number] for number in sorted(wanted))
+    room = sum(
+        int(degrees(graph, wanted[target], types.canonical_etypes[number], False).sum())
+        for number, (_, target) in enumerate(types.ends)
+        if target in wanted
+    )
+    counts, found = _counts(len(types.ntypes), wanted), ffi.new("size_t[]", len(types.etypes))
+    rows = [np.empty(room, np.int64) for _ in range(3)]
+    into = room, found, *map(id_pointer, rows)
+    graph.session.waiter.call(
+        lib.tr_graph_in_subgraph, graph.pointer(), id_pointer(ids), counts, FOREVER, *into
+    )
+    by_type = enumerate(zip(*(_split(part, found) for part in rows), strict=True))
+    return Subgraph({number: edges for number, edges in by_type if found[number]}, {})
 
 
 def edges_between(graph: DistGraph, u: Any, v: Any, etype: EtypeName) -> tuple[Ids, Ids, Ids]:

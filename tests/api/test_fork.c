@@ -130,6 +130,7 @@ static int call_all(struct job *job)
     struct tr_group *group;
     struct tr_batch *batch;
     uint64_t id = 0, out;
+    size_t sizes[4] = { 0 };
     float row[WORLD_WIDTH];
     uint32_t degree;
     tr_loader_options_init(&options);
@@ -152,6 +153,10 @@ static int call_all(struct job *job)
         tr_graph_out_degrees(job->graph, 0, &id, 1, TR_WAIT_FOREVER, &out, &error),
         tr_graph_out_edges(job->graph, 0, &id, 1, TR_WAIT_FOREVER, 0, &out, NULL, NULL, &error),
         tr_graph_edges_between(job->graph, 0, &id, &id, 1, TR_WAIT_FOREVER, &out, &error),
+        tr_graph_edge_subgraph(job->graph, &id, sizes, TR_WAIT_FOREVER, &out, &out, &out, sizes,
+                               &error),
+        tr_graph_in_subgraph(job->graph, &id, sizes, TR_WAIT_FOREVER, 0, sizes, NULL, NULL, NULL,
+                             &error),
         tr_nodes_all(job->graph, 0, TR_WAIT_FOREVER, &nodes, &error),
         tr_nodes_masked(job->graph, 0, "train_mask", TR_WAIT_FOREVER, &nodes, &error),
         tr_nodes_listed(job->graph, 0, &id, 1, TR_WAIT_FOREVER, &nodes, &error),

@@ -242,6 +242,89 @@ static void ask_between(const struct expected *e, struct tr_graph *graph, uint32
     }
 }
 
+/* A node's place in the order of first appearance: plainly, among those seen so far. */
+static uint64_t place_of(uint64_t *seen, size_t *count, uint64_t id)
+{
+    size_t at = 0;
+    while (at < *count && seen[at] != id)
+        at++;
+    if (at == *count)
+        seen[(*count)++] = id;
+    return at;
+}
+
+/* Of some edge types some edges, one of them twice, and of the last none. */
+static void ask_for_edge_subgraph(const struct expected *e, struct tr_graph *graph, uint64_t *state)
+{
+    size_t counts[ETYPES] = { 0 }, node_counts[2] = { 7, 7 }, found[2] = { 0 }, total = 0, at = 0;
+    uint64_t ids[ETYPES * 50] = { 0 }, nodes[2 * ETYPES * 50], *seen[2];
+    uint64_t sources[ETYPES * 50], destinations[ETYPES * 50];
+    uint32_t num_etypes = sample.types.num_etypes, num_ntypes = sample.types.num_ntypes;
+    for (uint32_t t = 0; t < num_etypes; total += counts[t++]) {
+        counts[t] = t + 1 < num_etypes || num_etypes == 1 ? 50 - t : 0;
+        for (size_t i = 0; i < counts[t]; i++)
+            ids[total + i] = i == 9 ? ids[total + 3] : random_below(state, sample.num_edges[t]);
+    }
+    ok(tr_graph_edge_subgraph(graph, ids, counts, 30 * SECOND, sources, destinations, nodes,
+                              node_counts, &failure));
+    for (uint32_t t = 0; t < num_ntypes; t++)
+        seen[t] = make_ids(2 * total);
+    for (uint32_t t = 0; t < num_etypes; at += counts[t++]) {
+        const struct graph_etype *type = &sample.types.etypes[t];
+        for (size_t i = at; i < at + counts[t]; i++)
+            assert_int_equal(sources[i],
+                             place_of(seen[type->src], &found[type->src], e->sources[t][ids[i]]));
+        for (size_t i = at; i < at + counts[t]; i++)
+            assert_int_equal(destinations[i], place_of(seen[type->dst], &found[type->dst],
+                                                       e->destinations[t][ids[i]]));
+    }
+    for (uint32_t t = 0, first = 0; t < num_ntypes; first += (uint32_t)found[t++]) {
+        assert_int_equal(node_counts[t], found[t]);
+        assert_memory_equal(nodes + first, seen[t], found[t] * sizeof *nodes);
+        free(seen[t]);
+    }
+    memset(counts, 0, sizeof counts);
+    ok(tr_graph_edge_subgraph(graph, NULL, counts, 30 * SECOND, NULL, NULL, NULL, node_counts,
+                              &failure));
+    assert_int_equal(node_counts[0], 0);
+}
+
+/* All in-edges of some nodes of each type: those that each edge type has of them. */
+static void ask_for_in_subgraph(struct tr_graph *graph, uint64_t *state)
+{
+    size_t counts[2] = { 30, 40 }, edge_counts[ETYPES], again[ETYPES], total = 0, at = 0;
+    uint64_t ids[70], index[41];
+    for (size_t i = 0; i < 70; i++)
+        ids[i] = random_below(state, sample.num_nodes[i < 30 ? 0 : sample.types.num_ntypes - 1]);
+    int rv = tr_graph_in_subgraph(graph, ids, counts, 30 * SECOND, 0, edge_counts, NULL, NULL, NULL,
+                                  &failure);
+    assert_int_equal(rv, TR_ETOOBIG);
+    for (uint32_t t = 0; t < sample.types.num_etypes; t++)
+        total += edge_counts[t];
+    uint64_t *edges = make_ids(3 * total), *of_type = make_ids(2 * total);
+    refused(tr_graph_in_subgraph(graph, ids, counts, 30 * SECOND, total - 1, again, edges,
+                                 edges + total, edges + 2 * total, &failure),
+            TR_ETOOBIG, "there is room for");
+    assert_memory_equal(again, edge_counts, sample.types.num_etypes * sizeof *again);
+    ok(tr_graph_in_subgraph(graph, ids, counts, 30 * SECOND, total, edge_counts, edges,
+                            edges + total, edges + 2 * total, &failure));
+    for (uint32_t t = 0; t < sample.types.num_etypes; at += edge_counts[t++]) {
+        uint32_t dst = sample.types.etypes[t].dst;
+        const uint64_t *nodes = ids + (dst == 0 ? 0 : counts[0]);
+        ok(tr_graph_in_edges(graph, t, nodes, counts[dst], 30 * SECOND, total, index, of_type,
+                             of_type + total, &failure));
+        assert_int_equal(edge_counts[t], index[counts[dst]]);
+        assert_memory_equal(edges + at, of_type, edge_counts[t] * sizeof *edges);
+        assert_memory_equal(edges + 2 * total + at, of_type + total,
+                            edge_counts[t] * sizeof *edges);
+        for (size_t i = 0; i < counts[dst]; i++)
+            for (uint64_t k = index[i]; k < index[i + 1]; k++)
+                assert_int_equal(edges[total + at + k], nodes[i]);
+    }
+    free(edges);
+    free(of_type);
+}
+
 static void ask(struct tr_graph *graph, uint64_t seed)
 {
     struct expected e;
@@ -256,6 +339,8 @@ static void ask(struct tr_graph *graph, uint64_t seed)
         if (sample.out_edges)
             ask_for_out_edges(&e, graph, etype, &state);
     }
+    ask_for_edge_subgraph(&e, graph, &state);
+    ask_for_in_subgraph(graph, &state);
     expected_fini(&e);
 }
 
@@ -329,6 +414,25 @@ static uint64_t refuse(const char *path, int placement)
     refused(tr_graph_in_edges(graph, 3, nodes, 2, 30 * SECOND, 0, out, NULL, NULL, &failure),
             TR_ERANGE, "edge type 3");
     uint64_t papers[2] = { 0, sample.num_nodes[1] };
+    size_t counts[3] = { 0, 0, 3 }, node_counts[2], edge_counts[3];
+    refused(tr_graph_edge_subgraph(graph, ids, counts, 30 * SECOND, out, out, out, node_counts,
+                                   &failure),
+            TR_ERANGE, "ids[2] = 100: no edge of type by has this ID; it must be below 100");
+    counts[2] = 2;
+    refused(tr_graph_edge_subgraph(graph, ids, counts, 0, out, out, out, node_counts, &failure),
+            TR_ETIMEDOUT, "");
+    counts[0] = SIZE_MAX;
+    refused(tr_graph_edge_subgraph(graph, ids, counts, 0, out, out, out, node_counts, &failure),
+            TR_ETOOBIG, "edges: 2^64 or more are counted");
+    refused(tr_graph_in_subgraph(graph, nodes, (const size_t[]){ 2, 0 }, 30 * SECOND, 0,
+                                 edge_counts, NULL, NULL, NULL, &failure),
+            TR_ERANGE, "ids[1] = 20: no node of type author");
+    refused(tr_graph_in_subgraph(graph, nodes, (const size_t[]){ 1, 0 }, 0, 0, edge_counts, NULL,
+                                 NULL, NULL, &failure),
+            TR_ETIMEDOUT, "");
+    ok(tr_graph_in_subgraph(graph, NULL, (const size_t[]){ 0, 0 }, 30 * SECOND, 0, edge_counts,
+                            NULL, NULL, NULL, &failure));
+    assert_int_equal(edge_counts[0] + edge_counts[1] + edge_counts[2], 0);
     refused(tr_graph_edges_between(graph, 2, papers, nodes, 1, 0, out, &failure), TR_ETIMEDOUT, "");
     refused(tr_graph_edges_between(graph, 2, papers, nodes, 2, 30 * SECOND, out, &failure),
             TR_ERANGE, "sources[1] = 40: no node of type paper has this ID; it must be below 40");

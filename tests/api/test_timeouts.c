@@ -106,6 +106,15 @@ static void questions_about_edges_have_one_timeout(void **state)
     counts_once("tr_graph_in_edges");
     ok(tr_graph_edges_between(graph, 0, ids, ids, 2, TIMEOUT_NS, edge_ids, &failure));
     counts_once("tr_graph_edges_between");
+    const size_t nodes[] = { 2, 0 }, none[8] = { 1, 1 };
+    uint64_t found[8], ends[8];
+    size_t counts[8];
+    rv = tr_graph_in_subgraph(graph, ids, nodes, TIMEOUT_NS, 0, counts, NULL, NULL, NULL, &failure);
+    assert_int_equal(rv, TR_ETOOBIG);
+    questions = 0;
+    ok(tr_graph_edge_subgraph(graph, ids, none, TIMEOUT_NS, ends, ends + 4, found, counts,
+                              &failure));
+    counts_once("tr_graph_edge_subgraph");
     free(edges);
 }
 

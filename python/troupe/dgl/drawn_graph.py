@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import edge_queries
 from ..sampler import NeighborSampler, SampledEdges
-from ..types import EID
+from ..types import EID, NID
 from .installed import need
 from .total_fanout import edges_in_total
 
@@ -53,10 +53,13 @@ def drawn_edges(
     return found
 
 
-def graph_of_edges(graph: DistGraph, edges: Mapping[int, Edges], wanted: Any = None) -> Any:
+def graph_of_edges(
+    graph: DistGraph, edges: Mapping[int, Edges], wanted: Any = None, nodes: Any = None
+) -> Any:
     """A DGLGraph with all nodes of a graph, and these edges by number of their types.
 
-    Edges without IDs (None) are pairs of nodes that are no edges of the graph.
+    Edges without IDs (None) are pairs of nodes that are no edges of the graph. With `nodes`, global
+    IDs by number of their types, it has these alone, and edges are between their places.
     """
     import torch
 
@@ -64,6 +67,10 @@ def graph_of_edges(graph: DistGraph, edges: Mapping[int, Edges], wanted: Any = N
     index, frame = dgl.heterograph_index, dgl.frame.Frame
     types = graph.types
     numbers = list(range(len(types.etypes)) if wanted is None else wanted)
+    counts = [
+        graph.rows_of_type(False, t) if nodes is None else len(nodes[t])
+        for t in range(len(types.ntypes))
+    ]
     nothing = torch.empty(0, dtype=torch.int64)
     relations, frames = [], []
     for number in numbers:
@@ -72,8 +79,8 @@ def graph_of_edges(graph: DistGraph, edges: Mapping[int, Edges], wanted: Any = N
         relations.append(
             index.create_unitgraph_from_coo(
                 1 if source == target else 2,
-                graph.rows_of_type(False, source),
-                graph.rows_of_type(False, target),
+                counts[source],
+                counts[target],
                 sources,
                 destinations,
                 FORMATS,
@@ -81,16 +88,16 @@ def graph_of_edges(graph: DistGraph, edges: Mapping[int, Edges], wanted: Any = N
         )
         frames.append(frame({} if ids is None else {EID: ids}, len(sources)))
     names = [types.etypes[number] for number in numbers]
+    rows = None if nodes is None else [frame({NID: ids}, len(ids)) for ids in nodes]
     if len(types.ntypes) == 1 and len(names) == 1:
-        return dgl.DGLGraph(relations[0], types.ntypes, names, edge_frames=frames)
+        return dgl.DGLGraph(relations[0], types.ntypes, names, rows, frames)
     ends = [types.ends[number] for number in numbers]
     sides = [s for s, _ in ends], [t for _, t in ends]
     meta = dgl.graph_index.from_coo(len(types.ntypes), *sides, True)
-    counts = [graph.rows_of_type(False, t) for t in range(len(types.ntypes))]
     whole = index.create_heterograph_from_relations(
         meta, relations, dgl.utils.toindex(counts, "int64")
     )
-    return dgl.DGLGraph(whole, types.ntypes, names, edge_frames=frames)
+    return dgl.DGLGraph(whole, types.ntypes, names, rows, frames)
 
 
 def drawn_graph(
@@ -116,20 +123,19 @@ def drawn_in_total(
     return graph_of_edges(graph, edges_in_total(graph, seeds, fanout, replace, exclude, prob))
 
 
-def in_subgraph(graph: DistGraph, nodes: Any) -> Any:
-    """All in-edges of nodes, by node type, as a DGLGraph of all nodes."""
+def _tensors(edges: tuple[Any, Any, Any]) -> Edges:
     import torch
 
-    found: dict[int, Edges] = {}
-    for name, ids in seeds_by_type(graph, nodes).items():
-        for number, (_, target) in enumerate(graph.types.ends):
-            if target == graph.types.ntype(name):
-                etype = graph.types.canonical_etypes[number]
-                edges = edge_queries.edges_at(graph, ids, etype, out=False)
-                sources, targets, numbers = edges
-                ends = torch.from_numpy(sources), torch.from_numpy(targets)
-                found[number] = (*ends, torch.from_numpy(numbers))
-    return graph_of_edges(graph, found)
+    sources, destinations, ids = map(torch.from_numpy, edges)
+    return sources, destinations, ids
+
+
+def in_subgraph(graph: DistGraph, nodes: Any) -> Any:
+    """All in-edges of nodes, by node type, as a DGLGraph of all nodes."""
+    seeds = seeds_by_type(graph, nodes)
+    by_number = {graph.types.ntype(name): ids for name, ids in seeds.items()}
+    found = edge_queries.in_subgraph(graph, by_number).edges
+    return graph_of_edges(graph, {number: _tensors(edges) for number, edges in found.items()})
 
 
 def edge_subgraph(graph: DistGraph, edges: Any, relabel_nodes: bool) -> Any:
@@ -139,15 +145,13 @@ def edge_subgraph(graph: DistGraph, edges: Any, relabel_nodes: bool) -> Any:
     types = graph.types
     if not isinstance(edges, Mapping):
         edges = {types.canonical_etypes[types.etype(None)]: edges}
-    found = {}
-    for name, ids in edges.items():
-        number = types.etype(name)
-        ids = torch.as_tensor(ids).to(torch.int64)
-        found[number] = (*graph.find_edges(ids, types.canonical_etypes[number]), ids)
-    made_of = graph_of_edges(graph, found, sorted(found))
+    wanted = {
+        types.etype(name): torch.as_tensor(ids).to(torch.int64) for name, ids in edges.items()
+    }
     if relabel_nodes:
-        ids = {name: made_of.edges[name].data[EID] for name in made_of.canonical_etypes}
-        made_of = need("edge_subgraph").compact_graphs(made_of)
-        for name, kept in ids.items():
-            made_of.edges[name].data[EID] = kept
-    return made_of
+        found = edge_queries.edge_subgraph(graph, wanted)
+        edges = {number: _tensors(ends) for number, ends in found.edges.items()}
+        nodes = [torch.from_numpy(found.nodes[n]) for n in range(len(types.ntypes))]
+        return graph_of_edges(graph, edges, sorted(edges), nodes)
+    ends = {n: graph.find_edges(ids, types.canonical_etypes[n]) for n, ids in wanted.items()}
+    return graph_of_edges(graph, {n: (*ends[n], ids) for n, ids in wanted.items()}, sorted(wanted))

@@ -299,6 +299,48 @@ def test_blocks_of_typed_out_edges_have_types_with_their_ends_swapped(tmp_path) 
     dgl.distributed.exit_client()
 
 
+def test_subgraphs_of_typed_edges_and_nodes_are_those_of_dgl(tmp_path) -> None:
+    chance = np.random.default_rng(6)
+    kinds = [("a", "goes", "b"), ("a", "own", "a"), ("b", "back", "a")]
+    made_of = {kind: tuple(torch.from_numpy(chance.integers(0, 90, (2, 700)))) for kind in kinds}
+    whole = real.heterograph(made_of, num_nodes_dict={"a": 90, "b": 90})
+    ids, edges = dgl.distributed.partition_graph(whole, "s", 3, tmp_path / "s", return_mapping=True)
+    dgl.distributed.initialize(None, seed=5)
+    g = dgl.distributed.DistGraph("s", part_config=f"{tmp_path}/s/s.json")
+    for picked in ({kinds[0]: torch.tensor([5, 3, 5, 99])}, dict.fromkeys(kinds, torch.arange(60))):
+        theirs = whole.edge_subgraph({kind: edges[kind][at] for kind, at in picked.items()})
+        ours = g.edge_subgraph(picked)
+        assert ours.canonical_etypes == [kind for kind in kinds if kind in picked]
+        for ntype in g.ntypes:
+            # In the order of DGL, too.
+            assert torch.equal(
+                ids[ntype][ours.nodes[ntype].data[dgl.NID]], theirs.nodes[ntype].data[dgl.NID]
+            )
+        for kind in picked:
+            assert all(map(torch.equal, ours.edges(etype=kind), theirs.edges(etype=kind)))
+            assert torch.equal(
+                edges[kind][ours.edges[kind].data[dgl.EID]], theirs.edges[kind].data[dgl.EID]
+            )
+        same = g.edge_subgraph(picked, relabel_nodes=False)
+        assert same.num_nodes("a") == 90
+        for kind, at in picked.items():
+            assert all(map(torch.equal, same.edges(etype=kind), g.find_edges(at, kind)))
+    for seeds in ({"a": torch.tensor([7, 1])}, {"b": torch.arange(9), "a": torch.tensor([88])}):
+        ours = g.in_subgraph(seeds)
+        theirs = real.in_subgraph(whole, {name: ids[name][at] for name, at in seeds.items()})
+        for kind in kinds:
+            found = edges[kind][ours.edges[kind].data[dgl.EID]].sort().values
+            assert torch.equal(found, theirs.edges[kind].data[dgl.EID].sort().values)
+            assert all(
+                map(
+                    torch.equal,
+                    ours.edges(etype=kind),
+                    g.find_edges(ours.edges[kind].data[dgl.EID], kind),
+                )
+            )
+    dgl.distributed.exit_client()
+
+
 class OneHop(dgl.dataloading.BlockSampler):
     def sample_blocks(self, g, seeds, exclude_eids=None):
         block = real.to_block(g.sample_neighbors(seeds, 2), seeds)
