@@ -38,7 +38,6 @@ from .dist_tensor import DistTensor
 from .drawn_graph import drawn_in_total
 from .edge_loaders import DistEdgeDataLoader, EdgeCollator
 from .later import (
-    ALONG_IN_EDGES,
     DistEmbedding,
     DistGraphServer,
     SparseAdagrad,
@@ -97,15 +96,13 @@ def sample_neighbors(
     replace: bool = False,
     use_graphbolt: bool = False,
 ) -> Any:
-    """Draws in-edges of nodes; a number as `fanout` is one over all edge types together.
+    """Draws edges of nodes; a number as `fanout` is one over all edge types together.
 
     ``g.sample_neighbors`` and `sample_etype_neighbors` draw so many of each edge type.
     """
     if len(g.etypes) == 1 or isinstance(fanout, Mapping):
         return g.sample_neighbors(nodes, fanout, edge_dir, prob, exclude_edges, replace)
-    if edge_dir != "in":
-        not_yet(f"edge_dir={edge_dir!r}", ALONG_IN_EDGES)
-    return drawn_in_total(g, nodes, fanout, replace, exclude_edges, prob)
+    return drawn_in_total(g, nodes, fanout, replace, exclude_edges, prob, edge_dir)
 
 
 def sample_etype_neighbors(

@@ -116,11 +116,18 @@ def drawn_graph(
 
 
 def drawn_in_total(
-    graph: DistGraph, nodes: Any, fanout: int, replace: bool, exclude: Any, prob: str | None
+    graph: DistGraph,
+    nodes: Any,
+    fanout: int,
+    replace: bool,
+    exclude: Any,
+    prob: str | None,
+    edge_dir: str,
 ) -> Any:
-    """So many in-edges of each node over all edge types together, as a DGLGraph."""
+    """So many edges of each node over all edge types together, as a DGLGraph."""
     seeds = seeds_by_type(graph, nodes)
-    return graph_of_edges(graph, edges_in_total(graph, seeds, fanout, replace, exclude, prob))
+    found = edges_in_total(graph, seeds, fanout, replace, exclude, prob, edge_dir)
+    return graph_of_edges(graph, found)
 
 
 def _tensors(edges: tuple[Any, Any, Any]) -> Edges:

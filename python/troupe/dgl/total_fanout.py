@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Draws of so many in-edges of a node over all edge types together, as ``sample_neighbors`` of DGL.
+"""Draws of so many edges of a node over all edge types together, as ``sample_neighbors`` of DGL.
 
-The library draws by edge type. Here all in-edges of the seeds are asked for and chosen from, which
-costs their degrees.
+The library draws by edge type. Here all edges of the seeds, in or out, are asked for and chosen
+from, which costs their degrees.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ def edges_in_total(
     replace: bool,
     exclude: Any,
     prob: str | None,
+    edge_dir: str,
 ) -> dict[int, Edges]:
     """What is drawn for seeds by node type: sources, destinations and IDs by edge type.
 
@@ -38,36 +39,40 @@ def edges_in_total(
     if fanout < -1:
         raise errors.InvalidArgument(f"fanout={fanout}: give -1 for all, or 0 and more")
     excluded, kinds = excluded_edges(graph, exclude)
+    if edge_dir not in ("in", "out"):
+        raise errors.InvalidArgument(f"edge_dir={edge_dir!r}: give 'in' or 'out'")
+    out = edge_dir == "out"
     found: dict[int, Edges] = {}
     for name, ids in seeds.items():
-        target = graph.types.ntype(name)
-        nodes = graph.checked_ids(ids, False, target)
+        ntype = graph.types.ntype(name)
+        nodes = graph.checked_ids(ids, False, ntype)
         rng = np.random.default_rng(graph.next_seed())
         pieces = [
-            _in_edges(graph, nodes, number, excluded[kinds == number], prob)
-            for number, (_, end) in enumerate(graph.types.ends)
-            if end == target
+            _edges_of(graph, nodes, number, excluded[kinds == number], prob, out)
+            for number, ends in enumerate(graph.types.ends)
+            if ends[0 if out else 1] == ntype
         ]
         if not pieces:
             continue
-        numbers, places, sources, edges, weights = map(np.concatenate, zip(*pieces, strict=True))
+        numbers, places, others, edges, weights = map(np.concatenate, zip(*pieces, strict=True))
         chosen = _choose(rng, places, weights, len(nodes), fanout, replace)
         for number in np.unique(numbers[chosen]).tolist():
             own = chosen[numbers[chosen] == number]
-            ends = sources[own], nodes[places[own]], edges[own]
-            one, other, of = (id_tensor(ids, graph.tensors) for ids in ends)
-            found[number] = one, other, of
+            parts = others[own], nodes[places[own]], edges[own]
+            other, drew, of = (id_tensor(ids, graph.tensors) for ids in parts)
+            found[number] = (drew, other, of) if out else (other, drew, of)
     return found
 
 
-def _in_edges(
-    graph: DistGraph, nodes: Ids, number: int, excluded: Ids, prob: str | None
+def _edges_of(
+    graph: DistGraph, nodes: Ids, number: int, excluded: Ids, prob: str | None, out: bool
 ) -> tuple[Array, ...]:
-    """In-edges of one type: its number, places of their nodes, sources, IDs and weights, each
-    where it may be drawn."""
+    """Edges of one type: its number, places of their nodes, nodes at their other ends, IDs and
+    weights, each where it may be drawn."""
     etype = graph.types.canonical_etypes[number]
-    sources, _, edges = edge_queries.edges_at(graph, nodes, etype, out=False)
-    counts = edge_queries.degrees(graph, nodes, etype, out=False)
+    sources, destinations, edges = edge_queries.edges_at(graph, nodes, etype, out)
+    others = destinations if out else sources
+    counts = edge_queries.degrees(graph, nodes, etype, out)
     places = np.repeat(np.arange(len(nodes)), counts)
     weights = np.ones(len(edges))
     if prob is not None and prob in graph.tables_of(True, number):
@@ -82,7 +87,7 @@ def _in_edges(
             )
     kept = (weights > 0) & ~np.isin(edges, excluded)
     kinds = np.full(len(edges), number)
-    return tuple(of[kept] for of in (kinds, places, sources, edges, weights))
+    return tuple(of[kept] for of in (kinds, places, others, edges, weights))
 
 
 def _choose(

@@ -296,6 +296,13 @@ def test_blocks_of_typed_out_edges_have_types_with_their_ends_swapped(tmp_path) 
         assert blocks[-1].num_edges("goes") > 0
     drawn = g.sample_neighbors({"a": torch.arange(9)}, 2, edge_dir="out")
     assert drawn.num_edges("goes") > 0 and drawn.num_edges("back") == 0
+    total = dgl.distributed.sample_neighbors(g, {"a": torch.arange(9)}, 2, edge_dir="out")
+    assert torch.equal(
+        total.out_degrees(torch.arange(9), etype="goes"),
+        drawn.out_degrees(torch.arange(9), etype="goes"),
+    )
+    ends = g.find_edges(total.edges["goes"].data[dgl.EID], "goes")
+    assert all(map(torch.equal, total.edges(etype="goes"), ends))
     dgl.distributed.exit_client()
 
 
