@@ -34,6 +34,7 @@ EXTRA_DIST += \
     python/tests/test_display.py \
     python/tests/test_docs.py \
     python/tests/test_edge_loader.py \
+    python/tests/test_edge_types.py \
     python/tests/test_graph.py \
     python/tests/test_import.py \
     python/tests/test_interrupt.py \

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from .observing import Status as Status
     from .observing import status as status
     from .pair_graph import PairGraph as PairGraph
+    from .pair_graph import TypedPairGraph as TypedPairGraph
     from .parallel import ddp as ddp
     from .partitioning import partition_graph as partition_graph
     from .ranking import RankingEvaluator as RankingEvaluator
@@ -79,7 +80,7 @@ _MODULES: dict[str, tuple[str, ...]] = {
     "nn": (),
     "observing": ("Status", "status"),
     "parallel": ("ddp",),
-    "pair_graph": ("PairGraph",),
+    "pair_graph": ("PairGraph", "TypedPairGraph"),
     "partitioning": ("partition_graph",),
     "plot": (),
     "pyg": (),

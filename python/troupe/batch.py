@@ -649,9 +649,8 @@ class Batch:
         """
         if self.padded:
             return 0.0
-        pairs = made("tr_pairs")
-        is_of_pairs = lib.tr_batch_pairs(self.content.pointer, pairs, ffi.NULL) == 0
-        count = int(pairs.count) if is_of_pairs else self.count_seeds()
+        pairs = self._pairs_by_type()
+        count = sum(int(one.count) for one in pairs.values()) if pairs else self.count_seeds()
         return count * self._place.layout.world / max(self.step_seeds, 1)
 
     @property
@@ -700,34 +699,62 @@ class Batch:
             lambda t: self.content.node_ids(t, self.content.num_nodes(self.content.num_layers, t))
         )
 
+    def _pairs_by_type(self) -> dict[int, Any]:
+        """The pairs that are the seeds, by the numbers of their edge types; of nodes none."""
+        found, pairs = {}, made("tr_pairs")
+        for etype in range(len(self.content.layout.types.etypes)):
+            if lib.tr_batch_pairs_of(self.content.pointer, etype, pairs, ffi.NULL) == 0:
+                found[etype], pairs = pairs, made("tr_pairs")
+        return found
+
+    def _per_pair_type(self, value: Callable[[int, Any], Any]) -> Any:
+        """A value of the pairs or, where the loader's are of several edge types, by these."""
+        pairs = self._pairs_by_type()
+        if not pairs:
+            call(lib.tr_batch_pairs, self.content.pointer, made("tr_pairs"))
+        if len(pairs) == 1:
+            return next(value(etype, one) for etype, one in pairs.items())
+        names = self.content.layout.types.canonical_etypes
+        return {names[etype]: value(etype, one) for etype, one in pairs.items()}
+
     @property
     def seed_edges(self) -> Any:
-        """Global IDs of the edges that are the seeds: int64; None: they are nodes or pairs."""
-        pairs = made("tr_pairs")
-        if lib.tr_batch_pairs(self.content.pointer, pairs, ffi.NULL) != 0 or not pairs.edge_ids:
+        """Global IDs of the edges that are the seeds: int64, of several edge types a mapping of
+        these to them; None: the seeds are nodes or pairs."""
+        pairs = self._pairs_by_type().values()
+        if not pairs or not all(one.edge_ids for one in pairs):
             return None
+        return self._per_pair_type(lambda _, one: self._edge_ids(one))
+
+    def _edge_ids(self, pairs: Any) -> Any:
         ids = np.empty(int(pairs.count), np.int64)
         if len(ids):
             ffi.memmove(ids, pairs.edge_ids, ids.nbytes)
         return id_tensor(ids, self.content.layout.tensors)
 
     @property
-    def pairs(self) -> tuple[Any, Any]:
+    def pairs(self) -> Any:
         """Positions of sources and destinations of the pairs that are the seeds, among the nodes of
-        their types: int64, shape ``(num_pairs,)`` each.
+        their types: int64, shape ``(num_pairs,)`` each; of several edge types a mapping of these to
+        such positions.
 
         Raises
         ------
         NotFound
             The seeds are nodes.
         """
-        pairs = made("tr_pairs")
-        call(lib.tr_batch_pairs, self.content.pointer, pairs)
-        count = int(pairs.count)
+        return self._per_pair_type(lambda _, one: self._ends(one, int(one.count)))
+
+    def _ends(self, pairs: Any, count: int) -> tuple[Any, Any]:
         return self._positions(pairs.sources, count), self._positions(pairs.destinations, count)
 
+    def _negatives(self, etype: int) -> Any:
+        negatives = made("tr_negatives")
+        call(lib.tr_batch_negatives_of, self.content.pointer, etype, negatives)
+        return negatives
+
     @property
-    def negative_pairs(self) -> tuple[Any, Any]:
+    def negative_pairs(self) -> Any:
         """The same of pairs that need be no edges: the negatives of each of `pairs`, in order.
 
         Of one pair those with another destination come first, then those with another source.
@@ -737,32 +764,30 @@ class Batch:
         NotFound
             The loader was asked for none.
         """
-        pairs, negatives = made("tr_pairs"), made("tr_negatives")
-        call(lib.tr_batch_pairs, self.content.pointer, pairs)
-        call(lib.tr_batch_negatives, self.content.pointer, negatives)
+        return self._per_pair_type(self._negative_pairs)
+
+    def _negative_pairs(self, etype: int, pairs: Any) -> tuple[Any, Any]:
+        negatives = self._negatives(etype)
         drawn = (
             self._positions(negatives.sources, int(negatives.count_sources)),
             self._positions(negatives.destinations, int(negatives.count)),
         )
         # A pair alone in its batch has no ends of others.
         count = int(pairs.count) if len(drawn[0]) + len(drawn[1]) > 0 else 0
-        own = self._positions(pairs.sources, count), self._positions(pairs.destinations, count)
         ends = ENDS[int(negatives.negative_ends)]
-        return joined(own, drawn, ends, int(negatives.num_negatives))
+        return joined(self._ends(pairs, count), drawn, ends, int(negatives.num_negatives))
 
     @property
-    def negative_edges(self) -> int:
+    def negative_edges(self) -> Any:
         """How many of `negative_pairs` are edges, where those that are were to be drawn again:
-        each draw of them was one.
+        each draw of them was one. Of several edge types a mapping of these to such numbers.
 
         Raises
         ------
         NotFound
             The loader was asked for none.
         """
-        negatives = made("tr_negatives")
-        call(lib.tr_batch_negatives, self.content.pointer, negatives)
-        return int(negatives.num_edges)
+        return self._per_pair_type(lambda etype, _: int(self._negatives(etype).num_edges))
 
     @staticmethod
     def _positions(pointer: Any, count: int) -> Any:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .arrays import Ids
-from .binding import lib
+from .binding import ffi, lib
 from .edge_queries import NO_EDGE, edges_at, edges_between
 from .errors import InvalidArgument, Mismatch, Unsupported
 
@@ -61,8 +61,8 @@ class Exclusion:
         self.reverse_eids = reverse_eids
         self.reverse_etypes = reverse_etypes
 
-    def in_library(self, g: DistGraph, etype: Any) -> dict[str, int] | None:
-        """What the library calls the rule, for edges of one type; None: it has no such rule."""
+    def in_library(self, g: DistGraph, *etypes: Canonical) -> dict[str, Any] | None:
+        """What the library calls the rule, for edges of these types; None: it has no such rule."""
         mode, kept = self.exclude, g.get_partition_book().has_original_edge_ids
         if mode is None or (isinstance(mode, str) and mode == "self"):
             return {"exclude": lib.TR_EXCLUDE_NONE if mode is None else lib.TR_EXCLUDE_SELF}
@@ -71,13 +71,18 @@ class Exclusion:
         if mode == "reverse_id" and isinstance(self.reverse_eids, str):
             pairing = getattr(lib, PAIRINGS[self.reverse_eids])
             return {"exclude": lib.TR_EXCLUDE_REVERSE_ID, "reverse_ids": pairing}
-        reverse = self._reverse_types(g).get(etype) if mode == "reverse_types" else None
-        if mode == "reverse_types" and reverse is None:
-            return {"exclude": lib.TR_EXCLUDE_SELF}
-        if reverse is None or not kept:
+        if mode != "reverse_types":
             return None
-        number = g.types.etype(reverse)
-        return {"exclude": lib.TR_EXCLUDE_REVERSE_TYPES, "reverse_etype": number}
+        named = self._reverse_types(g)
+        reverse = {name: named[name] for name in etypes if name in named}
+        if not reverse:
+            return {"exclude": lib.TR_EXCLUDE_SELF}
+        if not kept:
+            return None
+        numbers = ffi.new("uint32_t[]", [lib.TR_ETYPE_NONE] * len(g.canonical_etypes))
+        for name, other in reverse.items():
+            numbers[g.types.etype(name)] = g.types.etype(other)
+        return {"exclude": lib.TR_EXCLUDE_REVERSE_TYPES, "reverse_etypes": numbers}
 
     def _reverse_types(self, g: DistGraph) -> dict[Canonical, Canonical]:
         return {

@@ -12,12 +12,12 @@ from . import errors
 from .arrays import Ids, id_tensor
 from .batch import Batch
 from .binding import deadline, lib, made
-from .edge_exclusion import Exclusion
+from .edge_exclusion import Exclusion, by_type
 from .loader import DistNodeDataLoader, draws_in_library
 from .negative_sampler import NegativeSampler
-from .pair_graph import PairGraph
+from .pair_graph import PairGraph, TypedPairGraph
 from .sampler import BlockSampler, NeighborSampler, take_batch
-from .seeds import EdgeSet, PairSet
+from .seeds import EdgeSet, PairSet, joined
 from .types import EtypeName
 
 if TYPE_CHECKING:
@@ -62,7 +62,10 @@ class EdgePredictionSampler(BlockSampler):
 
     def sample_blocks(self, g: DistGraph, seeds: Any, exclude_eids: Any = None) -> Any:
         """Input nodes, the edges as a `PairGraph`, negative pairs as another where there is a
-        negative sampler, and blocks."""
+        negative sampler, and blocks. Of a mapping of edge types to edges both are
+        `TypedPairGraph`."""
+        if isinstance(seeds, Mapping):
+            return self._draw_typed(g, by_type(g, seeds), exclude_eids)
         etype = g.to_canonical_etype(self.etype)
         edges = {etype: seeds}
         sources, targets = g.find_edges(seeds, etype)
@@ -77,6 +80,60 @@ class EdgePredictionSampler(BlockSampler):
             for number, ends in enumerate(places)
         ]
         return (inputs, *graphs, blocks)
+
+    def _draw_typed(self, g: DistGraph, seeds: Mapping[Canonical, Ids], excluded: Any) -> Any:
+        """A batch of edges of several types: of each its edges come before its negatives."""
+        some = {name: id_tensor(ids, g.tensors) for name, ids in seeds.items() if len(ids)}
+        pairs = {}
+        negative = {} if self.negative_sampler is None else self.negative_sampler(g, some)
+        for name, ids in seeds.items():
+            pairs[name] = [_as_arrays(g.find_edges(ids, name))]
+            if self.negative_sampler is not None:
+                pairs[name].append(_negative_ends(g, name, negative) if len(ids) else _NO_ENDS)
+        if excluded is None:
+            excluded = self.exclusion.of(g, some)
+        inputs, nodes, places, blocks = self._draw_around(g, pairs, excluded)
+        graphs = [
+            TypedPairGraph(
+                nodes,
+                {name: ends[number] for name, ends in places.items()},
+                {name: id_tensor(ids, g.tensors) for name, ids in seeds.items()}
+                if number == 0
+                else None,
+            )
+            for number in range(1 if self.negative_sampler is None else 2)
+        ]
+        return (inputs, *graphs, blocks)
+
+    def _draw_around(
+        self, g: DistGraph, pairs: Mapping[Canonical, list[Ends]], excluded: Any
+    ) -> tuple[Any, Mapping[str, Any], dict[Canonical, list[Any]], Any]:
+        """Around the ends of lists of pairs of several types, each node once."""
+        every = {
+            name: [np.concatenate([ends[i] for ends in lists]) for i in (0, 1)]
+            for name, lists in pairs.items()
+        }
+        nodes: Mapping[str, Any]
+        if draws_in_library(self.sampler):
+            drawer: NeighborSampler = self.sampler
+            sets = [PairSet(g, g.types.etype(name), *ends) for name, ends in every.items()]
+            batch = drawer.draw_pairs(g, sets, {}, exclude_eids=excluded)
+            inputs, nodes, blocks = batch.input_nodes, batch.output_nodes, batch.blocks
+            found = batch.pairs if len(sets) > 1 else {next(iter(every)): batch.pairs}
+            if not isinstance(nodes, Mapping):
+                nodes = {g.ntypes[0]: nodes}
+        else:
+            nodes, found = _nodes_of(g, every)
+            inputs, _, blocks = self.sampler.sample_blocks(g, nodes, excluded)
+        places = {}
+        for name, lists in pairs.items():
+            bounds = np.cumsum([len(ends[0]) for ends in lists])[:-1]
+            split = [
+                [id_tensor(at, g.tensors) for at in np.split(np.asarray(one), bounds)]
+                for one in found[name]
+            ]
+            places[name] = list(zip(*split, strict=True))
+        return inputs, nodes, places, blocks
 
     def _draw_once(self, g: DistGraph, etype: Canonical, pairs: list[Ends], excluded: Any) -> Drawn:
         """Around ends of one node type, each node once."""
@@ -111,6 +168,30 @@ class EdgePredictionSampler(BlockSampler):
         return inputs, nodes, list(zip(*split, strict=True)), blocks
 
 
+_NO_ENDS: Ends = (np.empty(0, np.int64), np.empty(0, np.int64))
+
+
+def _as_arrays(ends: tuple[Any, Any]) -> Ends:
+    return np.asarray(ends[0]), np.asarray(ends[1])
+
+
+def _nodes_of(
+    g: DistGraph, every: Mapping[Canonical, list[Ids]]
+) -> tuple[dict[str, Any], dict[Canonical, tuple[Ids, Ids]]]:
+    """The ends of pairs by type, each node once, and where those of each edge type are."""
+    lists: dict[str, list[tuple[Canonical, int, Ids]]] = {}
+    for name, ends in every.items():
+        for end, ids in enumerate(ends):
+            lists.setdefault(name[2 * end], []).append((name, end, ids))
+    nodes, places = {}, {name: [_NO_ENDS[0], _NO_ENDS[1]] for name in every}
+    for ntype, of_type in lists.items():
+        ids, found = _in_order([one for _, _, one in of_type])
+        nodes[ntype] = id_tensor(ids, g.tensors)
+        for (name, end, _), at in zip(of_type, found, strict=True):
+            places[name][end] = at
+    return nodes, {name: (at[0], at[1]) for name, at in places.items()}
+
+
 def _negative_ends(g: DistGraph, etype: Canonical, given: Any) -> Ends:
     """Global IDs of what a negative sampler gave: sources and destinations, or these by type."""
     if isinstance(given, Mapping):
@@ -137,8 +218,9 @@ def _in_order(ends: list[Ids]) -> tuple[Ids, list[Ids]]:
 
 
 class DistEdgeDataLoader(DistNodeDataLoader):
-    """Mini-batches of edges of one type: ``(input_nodes, pair_graph, blocks)``, or, with a negative
-    sampler, ``(input_nodes, pair_graph, negative_graph, blocks)``.
+    """Mini-batches of edges: ``(input_nodes, pair_graph, blocks)``, or, with a negative sampler,
+    ``(input_nodes, pair_graph, negative_graph, blocks)``. Graphs of pairs are `PairGraph` or, of a
+    mapping of edge types, `TypedPairGraph`, whose negatives are of the type of their edges.
 
     The library deals the edges out, as it does nodes: those of all ranks together are the whole
     set, each once an epoch, the same on any placement. Where it has what is asked for, its own
@@ -149,12 +231,13 @@ class DistEdgeDataLoader(DistNodeDataLoader):
     Parameters
     ----------
     g : DistGraph
-    eids : EdgeSet, or list
-        Edges by their global IDs; None: all of the type, which takes no memory.
+    eids : EdgeSet, list or mapping
+        Edges by their global IDs; None: all of the type, which takes no memory. Or a mapping of
+        edge types to these, whose edges are shuffled together; of one type it is that type's list.
     graph_sampler : NeighborSampler, or BlockSampler of the program's own
         What draws for the ends.
     etype : optional
-        The edge type; None: the only one.
+        The edge type; None: the only one. Not with a mapping.
     exclude, reverse_eids, reverse_etypes, negative_sampler
         Of `EdgePredictionSampler`.
     device, **options
@@ -180,11 +263,14 @@ class DistEdgeDataLoader(DistNodeDataLoader):
         negative_sampler: Any = None,
         **options: Any,
     ) -> None:
-        self._edges = edge_set(g, eids, etype)
+        if isinstance(eids, Mapping) and len(eids) == 1 and etype is None:
+            etype, eids = next(iter(eids.items()))
+        self._edges = edge_sets(g, eids, etype)
         sampler = EdgePredictionSampler(
             graph_sampler, etype, exclude, reverse_eids, reverse_etypes, negative_sampler
         )
-        rule = sampler.exclusion.in_library(g, g.to_canonical_etype(etype))
+        self._is_typed = isinstance(self._edges, tuple)
+        rule = sampler.exclusion.in_library(g, *(g.canonical_etypes[n] for n in self._numbers()))
         drawn = rule is not None and self._is_made_in_library(
             graph_sampler, negative_sampler, options
         )
@@ -198,6 +284,12 @@ class DistEdgeDataLoader(DistNodeDataLoader):
         self.in_library = drawn
         super().__init__(g, self._edges, graph_sampler if drawn else sampler, device, **options)
         self.sampler = sampler
+
+    def _parts(self) -> tuple[EdgeSet, ...]:
+        return self._edges if isinstance(self._edges, tuple) else (self._edges,)
+
+    def _numbers(self) -> list[int]:
+        return [one.number for one in self._parts()]
 
     @staticmethod
     def _is_made_in_library(graph_sampler: Any, negative: Any, options: dict[str, Any]) -> bool:
@@ -220,14 +312,28 @@ class DistEdgeDataLoader(DistNodeDataLoader):
         """The tuple that `EdgePredictionSampler` makes too."""
         if not self.in_library:
             return batch
-        etype = self.graph.canonical_etypes[self._edges.number]
         nodes = batch.output_nodes
         if not isinstance(nodes, Mapping):
-            nodes = {etype[2]: nodes}
+            nodes = {self.graph.ntypes[0]: nodes}
+        if self._is_typed:
+            return (batch.input_nodes, *self._typed_graphs(batch, nodes), batch.blocks)
+        etype = self.graph.canonical_etypes[self._numbers()[0]]
         graphs = [PairGraph(etype, nodes, self._placed(batch.pairs), batch.seed_edges)]
         if self._sampler_of_edges.negative_sampler is not None:
             graphs.append(PairGraph(etype, nodes, self._placed(batch.negative_pairs)))
         return (batch.input_nodes, *graphs, batch.blocks)
+
+    def _typed_graphs(self, batch: Batch, nodes: Mapping[str, Any]) -> list[TypedPairGraph]:
+        """The graphs of a batch of several types."""
+        names = [self.graph.canonical_etypes[number] for number in self._numbers()]
+        lists = [(batch.pairs, batch.seed_edges)]
+        if self._sampler_of_edges.negative_sampler is not None:
+            lists.append((batch.negative_pairs, None))
+        graphs = []
+        for ends, edges in lists:
+            placed = {name: self._placed(ends[name]) for name in names}
+            graphs.append(TypedPairGraph(nodes, placed, edges))
+        return graphs
 
     def _placed(self, ends: tuple[Any, Any]) -> tuple[Any, Any]:
         sources, targets = (id_tensor(places, self.graph.tensors) for places in ends)
@@ -238,11 +344,15 @@ class DistEdgeDataLoader(DistNodeDataLoader):
 
     def _pad(self, empty: Batch) -> Batch:
         """A batch of the first edge of all, in the place of one without seeds."""
-        first = EdgeSet(self.graph, self._edges.number, "list", self._edges.read(0, 1))
+        some = next(one for one in self._parts() if len(one))
+        sets = [
+            EdgeSet(self.graph, one.number, "list", one.read(0, 1 if one is some else 0))
+            for one in self._parts()
+        ]
         options = made(
             "tr_sample_options",
             spec=self._drawn.spec(self.graph),
-            pairs=first.pointer(),
+            pairs=joined(self.graph, sets),
             links=self._links(),
             edge_ids=self._brings["edge_ids"],
             original_ids=self._brings["orig_ids"],
@@ -269,6 +379,21 @@ def _options_of(negative: Any) -> dict[str, int] | None:
     return negative.in_library() if isinstance(negative, NegativeSampler) else None
 
 
+def edge_sets(g: DistGraph, edges: Any, etype: EtypeName) -> EdgeSet | tuple[EdgeSet, ...]:
+    """Edges of a type as the seeds of a loader, or of each of several."""
+    if not isinstance(edges, (Mapping, tuple)) or (
+        isinstance(edges, tuple) and not all(isinstance(one, EdgeSet) for one in edges)
+    ):
+        return edge_set(g, edges, etype)
+    if etype is not None:
+        raise errors.InvalidArgument(f"etype={etype!r}: the edges are a mapping of edge types")
+    if not edges:
+        raise errors.InvalidArgument("the edges are of no edge type: give a mapping of some")
+    if isinstance(edges, tuple):
+        return tuple(edge_set(g, one) for one in edges)
+    return tuple(edge_set(g, ids, name) for name, ids in edges.items())
+
+
 def edge_set(g: DistGraph, edges: Any = None, etype: EtypeName = None) -> EdgeSet:
     """Edges of a type as the seeds of a loader: global IDs; None: all, which takes no memory."""
     if isinstance(edges, EdgeSet):
@@ -280,7 +405,10 @@ def edge_set(g: DistGraph, edges: Any = None, etype: EtypeName = None) -> EdgeSe
 
 
 def _loader_of(
-    g: DistGraph, edges: EdgeSet, sampler: EdgePredictionSampler, options: dict[str, Any]
+    g: DistGraph,
+    edges: EdgeSet | tuple[EdgeSet, ...],
+    sampler: EdgePredictionSampler,
+    options: dict[str, Any],
 ) -> DistEdgeDataLoader:
     rule = sampler.exclusion
     return DistEdgeDataLoader(

@@ -65,7 +65,8 @@ def _made_in_process(seeds: Any, key: Key) -> Any:
 
 
 def _seeds_of(batch: Batch) -> Any:
-    """The seeds of a batch: edges, or nodes; of several node types those that it has any of."""
+    """The seeds of a batch: edges, or nodes; of several node types those that it has any of, of
+    several edge types all."""
     edges = batch.seed_edges
     if edges is not None:
         return edges

@@ -8,7 +8,7 @@ and asks nobody; a list of a user's own is copied once.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -216,18 +216,23 @@ def node_set(graph: DistGraph, nodes: Any, ntype: int) -> NodeSet:
     return NodeSet(graph, ntype, "list", graph.checked_ids(nodes, False, ntype))
 
 
-def joined(graph: DistGraph, sets: list[NodeSet]) -> Any:
-    """One set of several node types, the library's own."""
+def joined(graph: DistGraph, sets: Sequence[NodeSet | PairSet]) -> Any:
+    """One set of several node types, or of several edge types, the library's own."""
     if len(sets) == 1:
         return sets[0].pointer()
     array = ffi.new("struct tr_nodes *[]", [one.pointer() for one in sets])
     box = ffi.new("struct tr_nodes **")
-    graph.session.waiter.call(lib.tr_nodes_join, array, len(sets), box)
+    of_nodes = isinstance(sets[0], NodeSet) and not sets[0].of_edges
+    join = lib.tr_nodes_join if of_nodes else lib.tr_pairs_join
+    graph.session.waiter.call(join, array, len(sets), box)
     return owned(box[0], lib.tr_nodes_close)
 
 
 def sets_of(graph: DistGraph, nodes: Any) -> list[NodeSet]:
-    """The node sets of a loader's seeds: one, or one a node type of a mapping."""
+    """The node sets of a loader's seeds: one, or one a node type of a mapping; a tuple is of sets
+    of edges, one an edge type."""
+    if isinstance(nodes, tuple) and nodes and all(isinstance(one, EdgeSet) for one in nodes):
+        return [one.within(graph, True, one.number) for one in nodes]
     if isinstance(nodes, Mapping):
         if not nodes:
             raise errors.InvalidArgument("the seeds name no node type")

@@ -31,7 +31,7 @@ class EdgesOfJob(DistEdgeDataLoader):
     def __init__(
         self, g: DistGraph, edges: EdgeSet, make: Callable[[Batch], Any], **options: Any
     ) -> None:
-        self._edges, self.in_library = edges, False
+        self._edges, self.in_library, self._is_typed = edges, False, False
         nothing = NeighborSampler([{}])
         DistNodeDataLoader.__init__(self, g, edges, nothing, collate_fn=make, **options)
 
