@@ -310,11 +310,6 @@ static void make_few(struct world *w, bool even)
     finish_world(w);
 }
 
-static uint64_t trials(uint64_t cheap)
-{
-    return getenv("TROUPE_LONG_TESTS") != NULL ? 20 * cheap : cheap;
-}
-
 /* The share of each pair among two draws of the weights that are left. */
 static void pair_shares(const struct world *w, bool replace, double *shares)
 {
@@ -347,7 +342,7 @@ static void pairs_of_draws_have_the_shares_of_what_is_left(void **state)
     for (size_t i = 0; i < NUM_WAYS; i++) {
         const struct way *way = &WAYS[i];
         const struct sample_term term = term_of(way, 2);
-        uint64_t counts[DEGREE * DEGREE] = { 0 }, n = trials(50000);
+        uint64_t counts[DEGREE * DEGREE] = { 0 }, n = 500000;
         double shares[DEGREE * DEGREE], sum = 0, squares = 0, truth = 0;
         if (way->kind == SAMPLE_LABOR_POISSON) /* draws no pairs; the bits above are tested */
             continue;

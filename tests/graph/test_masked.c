@@ -127,14 +127,14 @@ static void pairs_are_drawn_equally(void **state)
             uint32_t n = row.allowed, cells = 0;
             uint64_t *counts = calloc((size_t)n * n, sizeof *counts);
             assert_true(counts != NULL && n > 3 && n < 40);
-            for (uint64_t t = 0; t < 200000; t++) {
+            for (uint64_t t = 0; t < 500000; t++) {
                 assert_int_equal(draw(&row, &space, 2, replace != 0, t, columns), 2);
                 counts[columns[0] * n + columns[1]]++;
             }
             for (uint32_t a = 0; a < n; a++)
                 for (uint32_t b = replace ? 0 : a + 1; b < n; b++)
                     counts[cells++] = counts[a * n + b];
-            assert_uniform(counts, cells, 200000);
+            assert_uniform(counts, cells, 500000);
             free(counts);
         }
     sample_space_fini(&space);

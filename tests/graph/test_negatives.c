@@ -57,7 +57,7 @@ static void batches_are_independent(void **state)
     assert_non_null(twos);
     for (uint32_t which = 0; which < 3; which++) {
         memset(twos, 0, sizeof *twos * FEW * FEW);
-        for (uint32_t i = 0; i < 40000; i++) {
+        for (uint32_t i = 0; i < 500000; i++) {
             struct draw_key key = { .seed = 3, .batch = 2 * i, .epoch = 1, .rank = 4 };
             struct draw_key other = key;
             other.batch += which == 0;
@@ -68,7 +68,7 @@ static void batches_are_independent(void **state)
             draw(&other, 0, FEW, 7, 1, &b);
             twos[a * FEW + b]++;
         }
-        assert_uniform_scaled(twos, (uint64_t)FEW * FEW, 40000, 1);
+        assert_uniform_scaled(twos, (uint64_t)FEW * FEW, 500000, 1);
     }
     free(twos);
 }

@@ -8,6 +8,7 @@ graph_tests = \
     tests/graph/test_batch_builder \
     tests/graph/test_excluded \
     tests/graph/test_gather \
+    tests/graph/test_independence \
     tests/graph/test_key \
     tests/graph/test_labor \
     tests/graph/test_local \
@@ -48,6 +49,8 @@ tests_graph_test_weighted_SOURCES = tests/graph/test_weighted.c tests/graph/stat
 tests_graph_test_weighted_LDADD = $(graph_libs) $(test_libs)
 tests_graph_test_excluded_SOURCES = tests/graph/test_excluded.c tests/graph/statistics.h
 tests_graph_test_excluded_LDADD = $(graph_libs) $(test_libs)
+tests_graph_test_independence_SOURCES = tests/graph/test_independence.c tests/graph/statistics.h
+tests_graph_test_independence_LDADD = $(graph_libs) $(test_libs)
 tests_graph_test_labor_SOURCES = tests/graph/test_labor.c tests/graph/statistics.h
 tests_graph_test_labor_LDADD = $(graph_libs) $(test_libs)
 tests_graph_test_gather_SOURCES = tests/graph/test_gather.c
