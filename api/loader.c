@@ -26,6 +26,9 @@ static int loader_fail(const struct tr_loader *l, const char *call, int rv, cons
         return graph_say_closed(l->graph, name, why, error);
     if (why != NULL && why->code == rv)
         return error_give(why, error);
+    if (rv == TR_ERANGE)
+        return tr_error_set(error, rv, "%s: an epoch of this loader has %llu batches", name,
+                            (unsigned long long)l->num_batches);
     return tr_error_set(error, rv, "%s: %s", name, tr_strerror(rv));
 }
 

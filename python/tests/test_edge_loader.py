@@ -72,7 +72,7 @@ def test_every_edge_comes_once_and_is_left_out_of_its_batch(
             batch_size=300,
             shuffle=True,
             exclude=exclude,
-            reverse_eids=mode if mode == "halves" else reverse,
+            reverse_eids={"halves": mode, "reverse_id": reverse}.get(mode),
             negative_sampler=PerSourceUniform(2),
         )
         assert loader.in_library == (mode != "reverse_id")
@@ -425,8 +425,33 @@ def test_nodes_are_as_likely_as_they_have_edges(books: dict[int, str]) -> None:
         assert met.sum() == 9 * 2 * EDGES and not met[degrees == 0].any()
         assert np.corrcoef(met, degrees)[0, 1] > 0.99
         again = pickle.loads(pickle.dumps(options["negative_sampler"]))
-        with pytest.raises(errors.Unsupported, match="by_degree"):
-            again(graph, np.arange(3))
+        sources, targets = again(graph, np.arange(EDGES))
+        found = np.bincount(targets, minlength=NODES)
+        assert found.sum() == 9 * EDGES and not found[degrees == 0].any()
+        assert np.corrcoef(found, degrees)[0, 1] > 0.99
+        out = np.asarray(graph.out_degrees(np.arange(NODES)))
+        assert np.corrcoef(np.bincount(sources, minlength=NODES), out)[0, 1] > 0.99
+
+
+def test_nodes_by_degree_are_the_same_on_any_placement(books: dict[int, str]) -> None:
+    """Also where a program draws, whose batches are not the library's."""
+    sampler, found = Corruption(3, "either", by_degree=True), []
+    for path in books.values():
+        with troupe.open(path, seed=7) as graph:
+            # The same edges, by what they were in the raw graph.
+            edges = np.argsort(np.asarray(graph.edata["number"][:]))[:50]
+            pairs = sampler(graph, edges)
+            found.append([np.asarray(graph.orig_ids(ids=ends)) for ends in pairs])
+    for other in found[1:]:
+        assert all(map(np.array_equal, found[0], other))
+
+
+def test_reverses_without_a_rule_are_warned_of(books: dict[int, str]) -> None:
+    for exclude in (None, "self"):
+        with pytest.warns(UserWarning, match=f"reverse_eids is not used with exclude={exclude!r}"):
+            Exclusion(exclude, np.arange(3))
+    with pytest.warns(UserWarning, match='give exclude="reverse_types"'):
+        Exclusion(None, None, {"a": "b"})
 
 
 def check_ends(sampler, pairs, negative) -> None:

@@ -143,6 +143,24 @@ def test_a_loader_goes_on_from_its_state(graph: troupe.DistGraph) -> None:
     assert [batch.digest() for batch in other] == digests[1]
 
 
+def test_what_is_no_place_of_a_loader_is_refused(graph: troupe.DistGraph) -> None:
+    loader = loader_of(graph)
+    for state in ({}, {"epoch": 0}, {"epoch": "1", "batch": 0}, None, [0, 0]):
+        with pytest.raises(
+            troupe.errors.InvalidArgument, match=r"give what state_dict\(\) returned"
+        ):
+            loader.load_state_dict(state)
+    with pytest.raises(troupe.errors.OutOfRange, match=f"has {len(loader)} batches"):
+        loader.begin(0, len(loader) + 1)
+    for place in ((-1, 0), (0, -1), (2**32, 0)):
+        with pytest.raises(troupe.errors.OutOfRange, match="count from 0"):
+            loader.begin(*place)
+    with pytest.raises(troupe.errors.OutOfRange, match="count from 0"):
+        loader.set_epoch(-1)
+    # None of these moved it.
+    assert loader.state_dict() == {"epoch": 0, "batch": 0, "batches": len(loader)}
+
+
 def test_what_seeds_may_be(graph: troupe.DistGraph, world: World) -> None:
     sampler = troupe.NeighborSampler([2])
 

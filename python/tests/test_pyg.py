@@ -93,6 +93,10 @@ def test_epochs_are_shuffled_and_repeatable(g: troupe.DistGraph, pyg: Any) -> No
     assert len(list(one)) == 4 and one.epoch == 4
     with pytest.raises(troupe.errors.Mismatch, match="4 batches"):
         pyg.NeighborLoader(g, HOPS, ids, batch_size=9).load_state_dict(state)
+    with pytest.raises(troupe.errors.InvalidArgument, match="'epoch'"):
+        one.load_state_dict({})
+    with pytest.raises(troupe.errors.OutOfRange, match="4 batches"):
+        one.load_state_dict({"epoch": 0, "batch": 5})
 
 
 def test_features_come_under_the_names_that_were_asked_for(g: troupe.DistGraph, pyg: Any) -> None:

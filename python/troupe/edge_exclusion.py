@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -56,6 +57,15 @@ class Exclusion:
             raise InvalidArgument(
                 f"reverse_eids={reverse_eids!r}: give an ID for each edge, or one of "
                 f"{', '.join(PAIRINGS)}"
+            )
+        given = reverse_eids is not None or reverse_etypes is not None
+        if given and (exclude is None or mode == "self"):
+            unused = "reverse_eids" if reverse_eids is not None else "reverse_etypes"
+            wanted = "reverse_id" if unused == "reverse_eids" else "reverse_types"
+            warnings.warn(
+                f"{unused} is not used with exclude={exclude!r}, which leaves no reverse out; give "
+                f'exclude="{wanted}"',
+                stacklevel=3,
             )
         self.exclude = exclude
         self.reverse_eids = reverse_eids

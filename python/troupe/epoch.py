@@ -3,8 +3,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import operator
+from collections.abc import Callable, Mapping
 from typing import Any
+
+from .errors import InvalidArgument, OutOfRange
+
+
+def place_of(state: Any) -> tuple[int, int]:
+    """The epoch and the batch of a loader's state.
+
+    Raises
+    ------
+    InvalidArgument
+        It is none: something else than ``state_dict()`` returned.
+    """
+    place = []
+    for name in ("epoch", "batch"):
+        value = state.get(name) if isinstance(state, Mapping) else None
+        try:
+            place.append(operator.index(value))
+        except TypeError:
+            raise InvalidArgument(
+                f"the state of a loader has no number {name!r}: give what state_dict() returned, "
+                f"not {state!r}"
+            ) from None
+    check_place(*place)
+    return place[0], place[1]
+
+
+def check_place(epoch: int, batch: int) -> None:
+    """Refuses numbers of epochs and batches that none has."""
+    if not (0 <= epoch < 2**32 and 0 <= batch < 2**64):
+        raise OutOfRange(f"epoch {epoch}, batch {batch}: both count from 0, the first below 2^32")
 
 
 class Epochs:

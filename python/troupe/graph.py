@@ -26,9 +26,6 @@ from .types import EtypeName
 if TYPE_CHECKING:
     from .tensors import DistTensor
 
-# IDs that are asked for at once when nodes are found by the user's own IDs.
-ORIG_WINDOW = 1 << 17
-
 
 class DistGraph:
     """A partitioned graph: its types and counts, features by ID, degrees, sampling.
@@ -366,15 +363,7 @@ class DistGraph:
         """
         number, wanted = self._ids(orig_ids, ntype)
         every = NodeSet(self, number, "all")
-        result = np.empty(len(wanted), dtype=np.int64)
-        # The IDs of a window are asked for together, so that memory is bounded.
-        windows = wanted // ORIG_WINDOW
-        order = np.argsort(windows, kind="stable")
-        ends = np.flatnonzero(np.diff(windows[order])) + 1
-        for places in np.split(order, ends) if len(order) else []:
-            low, high = int(wanted[places].min()), int(wanted[places].max())
-            result[places] = every.read(low, high - low + 1)[wanted[places] - low]
-        return id_tensor(result, self.tensors)
+        return id_tensor(every.read_at(wanted), self.tensors)
 
     def _degrees(self, ids: Any, ntype: str | None, of_in: bool) -> Any:
         number, wanted = self._ids(slice(None) if ids is None else ids, ntype)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from . import errors
 from .batch import Batch, Layout
 from .binding import FOREVER, call, deadline, ffi, filled, lib, made, opened, owned
-from .epoch import Epoch, Epochs
+from .epoch import Epoch, Epochs, check_place, place_of
 from .locality import LocalShare, local_share
 from .sampler import NeighborSampler, take_batch
 from .seeds import joined, sets_of
@@ -220,7 +220,14 @@ class DistNodeDataLoader:
         self.begin(epoch)
 
     def begin(self, epoch: int, batch: int = 0) -> None:
-        """Goes to a batch of an epoch; what was under way is dropped."""
+        """Goes to a batch of an epoch; what was under way is dropped.
+
+        Raises
+        ------
+        OutOfRange
+            The epoch has fewer batches.
+        """
+        check_place(epoch, batch)
         if self._own is not None:
             self._own.drop()
         call(lib.tr_loader_begin_at, self.pointer(), epoch, batch)
@@ -308,14 +315,17 @@ class DistNodeDataLoader:
         ------
         Mismatch
             The state is of a loader with another number of batches an epoch.
+        InvalidArgument
+            It is no state.
         """
+        epoch, batch = place_of(state)
         batches = int(state.get("batches", len(self)))
         if batches != len(self):
             raise errors.Mismatch(
                 f"the state is of a loader of {batches} batches an epoch, and this one has "
                 f"{len(self)}: the same seeds, batch size and trainers are needed"
             )
-        self.begin(int(state["epoch"]), int(state["batch"]))
+        self.begin(epoch, batch)
         self._resumed = self._taken is not None
 
     def cancel(self) -> None:

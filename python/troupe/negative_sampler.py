@@ -16,8 +16,9 @@ import numpy as np
 from .arrays import Ids, Tensors, id_tensor
 from .binding import lib
 from .edge_queries import NO_EDGE, edges_between
-from .errors import InvalidArgument, Unsupported
+from .errors import InvalidArgument
 from .negative_pairs import ENDS, drawn_of, joined
+from .seeds import EdgeSet
 
 if TYPE_CHECKING:
     from .graph import DistGraph
@@ -74,6 +75,19 @@ def random_nodes(g: DistGraph, rng: np.random.Generator, ntype: str, count: int)
     return np.asarray(g.from_orig(drawn, ntype)) if hasattr(g, "from_orig") else drawn
 
 
+def random_ends(
+    g: DistGraph, rng: np.random.Generator, etype: Canonical, end: int, count: int
+) -> Ids:
+    """Sources (end 0) or destinations (1) of edges of a type, each edge as likely as the others."""
+    if count == 0:
+        return np.empty(0, np.int64)
+    edges = rng.integers(0, g.num_edges(etype), count)
+    if hasattr(g, "from_orig"):
+        # By rank, so that they are the same edges on any placement.
+        edges = EdgeSet(g, g.types.etype(etype), "all").read_at(edges)
+    return np.asarray(g.find_edges(edges, etype=etype)[end])
+
+
 def _check_k(k: Any) -> int:
     try:
         number = operator.index(k)
@@ -105,7 +119,7 @@ class Corruption(NegativeSampler):
         which stands. Not with `shared`.
     by_degree : bool
         Whether a destination is as likely as it has in-edges of the type, and a source as it has
-        out-edges. Only in batches that the library makes.
+        out-edges. In batches that a program makes, each node is a question for the graph.
     """
 
     def __init__(
@@ -133,22 +147,24 @@ class Corruption(NegativeSampler):
         )
 
     def _generate(self, g: Any, eids: Any, canonical_etype: Canonical) -> tuple[Any, Any]:
-        if self.by_degree:
-            raise Unsupported(
-                "by_degree: the library does not make these batches; give a NeighborSampler and an "
-                "exclude= that it knows, or by_degree=False"
-            )
         own = _ends_of(g, eids, canonical_etype)
         groups, rng = 1 if self.shared else len(own[0]), random(g)
         num_destinations, num_sources = drawn_of(self.ends, self.k)
 
         def drawn() -> tuple[Ids, Ids]:
             # In this order: each call takes numbers of the generator.
-            targets = random_nodes(g, rng, canonical_etype[2], groups * num_destinations)
-            sources = random_nodes(g, rng, canonical_etype[0], groups * num_sources)
+            targets = self._nodes(g, rng, canonical_etype, 1, groups * num_destinations)
+            sources = self._nodes(g, rng, canonical_etype, 0, groups * num_sources)
             return joined(own, (sources, targets), self.ends, self.k)
 
         return _as_tensors(g, _drawn_again(g, canonical_etype, drawn, self.no_edges))
+
+    def _nodes(
+        self, g: Any, rng: np.random.Generator, etype: Canonical, end: int, count: int
+    ) -> Ids:
+        if self.by_degree:
+            return random_ends(g, rng, etype, end, count)
+        return random_nodes(g, rng, etype[2 * end], count)
 
     def __repr__(self) -> str:
         shared = ", shared=True" if self.shared else ""

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
     from .graph import DistGraph
 
+# Places of a set whose IDs are asked for at once.
+READ_WINDOW = 1 << 17
+
 
 class NodeSet:
     """Nodes of one type, in the order of their original IDs; read as an array, it is their IDs.
@@ -94,6 +97,18 @@ class NodeSet:
                 function, self.pointer(), first, count, FOREVER, id_pointer(ids)
             )
         return ids
+
+    def read_at(self, places: Ids) -> Ids:
+        """Global IDs of the nodes, or edges, at places of the set, in any order."""
+        found = np.empty(len(places), dtype=np.int64)
+        # Those of a window are asked for together, so that memory is bounded.
+        windows = places // READ_WINDOW
+        order = np.argsort(windows, kind="stable")
+        ends = np.flatnonzero(np.diff(windows[order])) + 1
+        for some in np.split(order, ends) if len(order) else []:
+            low, high = int(places[some].min()), int(places[some].max())
+            found[some] = self.read(low, high - low + 1)[places[some] - low]
+        return found
 
     def orig_ids(self) -> Any:
         """The user's own IDs, ascending: int64, shape ``(len(self),)``."""

@@ -362,6 +362,7 @@ static void an_epoch_begins_at_any_of_its_batches(void **state)
         assert_memory_equal(got, want + at, (count - at) * sizeof *got);
     }
     assert_int_equal(tr_loader_begin_at(job.loader, 3, count + 1, &failure), TR_ERANGE);
+    assert_non_null(strstr(failure.message, "an epoch of this loader has"));
     assert_int_equal(tr_loader_begin_at(job.loader, 3, UINT64_MAX, &failure), TR_ERANGE);
     close_job(&job);
 }

@@ -18,6 +18,7 @@ import numpy as np
 
 from .. import errors
 from ..arrays import Ids
+from ..epoch import check_place, place_of
 from ..own_draws import THREADS
 
 if TYPE_CHECKING:
@@ -85,7 +86,19 @@ class OwnSeeds:
         return self._epoch
 
     def begin(self, epoch: int, batch: int = 0) -> None:
-        """Goes to a batch of an epoch; what was under way is dropped."""
+        """Goes to a batch of an epoch; what was under way is dropped.
+
+        Raises
+        ------
+        OutOfRange
+            The epoch has fewer batches.
+        """
+        check_place(epoch, batch)
+        # How many a sampler gives is not known before it is asked.
+        if self._sampler is None and batch > len(self):
+            raise errors.OutOfRange(
+                f"begin: batch {batch}, and an epoch of this loader has {len(self)} batches"
+            )
         for future in self._queue:
             future.cancel()
         self._queue.clear()
@@ -164,19 +177,22 @@ class OwnSeeds:
             The state is of a loader with another number of batches an epoch.
         Unsupported
             It was taken within an epoch whose order a ``sampler`` gave, which gives another one.
+        InvalidArgument
+            It is no state.
         """
+        epoch, batch = place_of(state)
         batches = int(state.get("batches", len(self)))
         if batches != len(self):
             raise errors.Mismatch(
                 f"the state is of a loader of {batches} batches an epoch, and this one has "
                 f"{len(self)}: the same seeds and batch size are needed"
             )
-        if self._sampler is not None and int(state["batch"]) > 0:
+        if self._sampler is not None and batch > 0:
             raise errors.Unsupported(
                 "the state was taken within an epoch, and sampler= would give that another order: "
                 "save between epochs, or use shuffle="
             )
-        self.begin(int(state["epoch"]), int(state["batch"]))
+        self.begin(epoch, batch)
         self._is_resumed = self._is_under_way
 
     def close(self) -> None:
