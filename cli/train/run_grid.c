@@ -76,7 +76,7 @@ static const char *const SWEPT[] = {
     "batch-size",    "epochs",       "lr",           "optimiser", "momentum", "dropout",
     "input-dropout", "l2",           "weight-decay", "schedule",  "warmup",   "step-epochs",
     "step-gamma",    "cosine-floor", "patience",     "loss",      "metric",   "eval",
-    "eval-every",    "trainers",     "negatives",
+    "eval-every",    "trainers",     "negatives",    "sampler",
 };
 
 static const struct option_spec *find_option(const char *name)

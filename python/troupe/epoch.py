@@ -20,7 +20,7 @@ def place_of(state: Any) -> tuple[int, int]:
     """
     place = []
     for name in ("epoch", "batch"):
-        value = state.get(name) if isinstance(state, Mapping) else None
+        value: Any = state.get(name) if isinstance(state, Mapping) else None
         try:
             place.append(operator.index(value))
         except TypeError:

@@ -142,6 +142,24 @@ learn other plain1 --task link --model sage --fanout 2,3 --draw-by often --threa
 expect "links too are learned of draws by a feature" exited 0
 expect "the same on other partitions" same links other
 
+# Processes change nothing, and ways to draw are compared in one call.
+mkdir -m 700 "$work/sockets" || exit 99
+cat >"$work/cluster.json" <<END
+{"name": "job", "graph": "typed3/g.json", "seed": 5, "hosts": [{"name": "a", "unix": "sockets",
+ "servers": 2, "samplers": 1, "trainers": 1, "processes": "role"}]}
+END
+for draws in "--sampler labor --draw-mask kept" "--draw-by often"; do
+    learn alone typed1 --model rgcn --fanout 2,3 $draws
+    rm -rf "$work/launched"
+    run timeout 120 "$TROUPE" launch "$work/cluster.json" --run "$work/launched" -- --epochs 3 --hidden 8 \
+        --batch-size 40 --lr 0.02 --quiet --model rgcn --fanout 2,3 $draws
+    expect "$draws: trains on 4 processes" exited 0
+    expect "$draws: with the same bytes" same alone launched
+done
+learn swept plain1 --sweep sampler=neighbors,labor --model sage --fanout 2,3
+expect "samplers are swept" exited 0
+expect "each has a run" grep -q '"sampler": "labor"' "$work/swept/sampler=labor/config.json"
+
 # It is shown, repeated and kept.
 learn run plain3 --model sage --fanout 2,3 --sampler labor --draw-mask kept
 expect "config.json has the sampler" grep -q '"sampler": "labor"' "$work/run/config.json"
