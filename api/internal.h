@@ -129,6 +129,8 @@ struct tr_nodes {
      * destination, then of the second one's, and so on. No original_ids. */
     uint32_t etype;
     bool edges;
+    bool
+        reversed; /* ids are of each edge and its reverse, or UINT64_MAX; of several types: of some */
     /* A set of several types has a set of each, of which this holds a reference; then ntype is
      * TR_NTYPE_SEVERAL or, of edges and pairs, etype TR_ETYPE_SEVERAL. NULL: the set is of one. */
     struct tr_nodes **parts; /* [num_parts] */

@@ -40,16 +40,22 @@ static int check_exclude(const struct tr_nodes *seeds, uint64_t batch_pairs,
 }
 
 /* What can be said of reverses before the edges are known. */
-static int check_reverse(const struct tr_graph *graph, const struct tr_link_options *o,
-                         struct tr_error *error)
+static int check_reverse(const struct tr_graph *graph, const struct tr_nodes *seeds,
+                         const struct tr_link_options *o, struct tr_error *error)
 {
     bool by_type = o->exclude == TR_EXCLUDE_REVERSE_TYPES;
     if (!by_type && o->exclude != TR_EXCLUDE_REVERSE_ID)
         return 0;
-    if (!by_type && o->reverse_ids != TR_REVERSE_HALVES && o->reverse_ids != TR_REVERSE_ADJACENT)
+    if (!by_type && (unsigned)o->reverse_ids > TR_REVERSE_LISTED)
         return tr_error_set(error, TR_ERANGE,
-                            "reverse_ids: %d; give TR_REVERSE_HALVES or _ADJACENT",
+                            "reverse_ids: %d; give TR_REVERSE_HALVES, _ADJACENT or _LISTED",
                             (int)o->reverse_ids);
+    if (!by_type && o->reverse_ids == TR_REVERSE_LISTED)
+        return seeds->reversed
+                   ? 0
+                   : tr_error_set(error, TR_EINVAL,
+                                  "reverse_ids: the set does not list the reverses of its edges; "
+                                  "give one of tr_edges_with_reverses(), or another way");
     if (!store_book_file(graph->store)->original_edge_ids)
         return tr_error_set(
             error, TR_EUNSUPPORTED,
@@ -72,6 +78,10 @@ static int find_reverse(const struct tr_graph *graph, const struct tr_nodes *see
     const uint32_t reverse = !by_type ? seeds->etype
                              : listed ? o->reverse_etypes[seeds->etype]
                                       : o->reverse_etype;
+    if (!by_type && o->reverse_ids == TR_REVERSE_LISTED) {
+        out->reverse_rule = seeds->reversed ? REVERSE_LISTED : REVERSE_NONE;
+        return 0;
+    }
     out->reverse_rule = REVERSE_NONE;
     if ((by_type && listed && reverse == TR_ETYPE_NONE) ||
         (!by_type && !alone && type->src != type->dst))
@@ -190,7 +200,7 @@ int link_options_read(const struct tr_graph *graph, const struct tr_nodes *seeds
                             "links: the seeds are nodes; give a set of edges or pairs");
     rv = check_exclude(seeds, batch_pairs, &o, error);
     if (rv == 0)
-        rv = check_reverse(graph, &o, error);
+        rv = check_reverse(graph, seeds, &o, error);
     if (rv == 0)
         rv = check_negatives(batch_pairs, &o, error);
     for (uint32_t i = 0; i < nodes_num_parts(seeds) && rv == 0; i++) {

@@ -77,6 +77,7 @@ struct msg_seed_segment loader_segment(const struct tr_nodes *part)
         .seeds = listed                       ? MSG_SEEDS_LISTED
                  : !pairs                     ? MSG_SEEDS_RANKS
                  : nodes_are_edge_ranks(part) ? MSG_SEEDS_EDGE_RANKS
+                 : part->reversed             ? MSG_SEEDS_EDGES_REVERSED
                  : part->edges                ? MSG_SEEDS_EDGES
                                               : MSG_SEEDS_PAIRS,
         .ranks = pairs || listed ? 0 : (uint32_t)part->ranks,
@@ -129,7 +130,7 @@ static int check_listed(const struct tr_nodes *nodes, const struct tr_loader_opt
                         struct tr_error *error)
 {
     const char *what = !nodes_are_pairs(nodes) ? "nodes" : nodes->edges ? "edges" : "pairs";
-    const uint64_t ids = nodes_are_pairs(nodes) && !nodes->edges ? 2 : 1;
+    const uint64_t ids = nodes_are_pairs(nodes) && (!nodes->edges || nodes->reversed) ? 2 : 1;
     const uint64_t listed = num_listed(nodes), most = TR_BATCH_LISTED_MAX / ids;
     if (listed > most && o->batch_size > most)
         return tr_error_set(error, TR_ERANGE, "batch_size: %u listed %s; give at most %" PRIu64,

@@ -278,11 +278,14 @@ int nodes_join(struct tr_nodes *const *sets, uint32_t num_sets, joined_check *ch
         parts[i] = sets[i];
         atomic_fetch_add_explicit(&parts[i]->references, 1, memory_order_relaxed);
     }
-    bool pairs = nodes_are_pairs(sets[0]);
+    bool pairs = nodes_are_pairs(sets[0]), some_reversed = false;
+    for (uint32_t i = 0; i < num_sets; i++)
+        some_reversed = some_reversed || sets[i]->reversed;
     *nodes = (struct tr_nodes){ .graph = sets[0]->graph,
                                 .ntype = pairs ? TR_NTYPE_PAIRS : TR_NTYPE_SEVERAL,
                                 .etype = pairs ? TR_ETYPE_SEVERAL : 0,
                                 .edges = sets[0]->edges,
+                                .reversed = some_reversed,
                                 .count = count,
                                 .ranks = -1,
                                 .parts = parts,

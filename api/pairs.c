@@ -120,6 +120,39 @@ int tr_edges_listed(struct tr_graph *graph, uint32_t etype, const uint64_t *edge
     return 0;
 }
 
+int tr_edges_with_reverses(struct tr_graph *graph, uint32_t etype, const uint64_t *edge_ids,
+                           const uint64_t *reverse_ids, size_t count, struct tr_nodes **out,
+                           struct tr_error *error)
+{
+    *out = NULL;
+    int rv = graph_check_etype(graph, etype, error);
+    if (rv != 0)
+        return rv;
+    if (count > TR_PAIRS_MAX)
+        return tr_error_set(error, TR_ETOOBIG, "%zu edges; at most 2^40", count);
+    for (size_t i = 0; i < 2 * count; i++) {
+        const uint64_t id = i < count ? edge_ids[i] : reverse_ids[i - count];
+        if (id < graph->book->num_edges[etype] || (i >= count && id == TR_NO_EDGE))
+            continue;
+        return tr_error_set(error, TR_ERANGE,
+                            "%s[%zu] = %" PRIu64
+                            ": no edge of type %s has this ID; it must be below %" PRIu64 "%s",
+                            i < count ? "edge_ids" : "reverse_ids", i % count, id,
+                            tr_graph_etype_name(graph, etype), graph->book->num_edges[etype],
+                            i < count ? "" : ", or TR_NO_EDGE");
+    }
+    struct tr_nodes *edges = create_pairs(graph, etype, true, count, 2);
+    if (edges == NULL)
+        return tr_error_set(error, TR_ENOMEM, "no memory for a set of %zu edges", count);
+    edges->reversed = true;
+    for (size_t i = 0; i < count; i++) {
+        edges->ids[2 * i] = edge_ids[i];
+        edges->ids[2 * i + 1] = reverse_ids[i];
+    }
+    *out = edges;
+    return 0;
+}
+
 int tr_edges_range(struct tr_graph *graph, uint32_t etype, uint64_t first, size_t count,
                    struct tr_nodes **out, struct tr_error *error)
 {
@@ -272,8 +305,10 @@ int tr_pairs_ids(const struct tr_nodes *pairs, uint64_t offset, size_t count, ui
 static int read_edges(const struct tr_nodes *edges, uint64_t offset, size_t count,
                       int64_t timeout_ns, uint64_t *edge_ids, struct tr_error *error)
 {
+    const uint64_t num_ids = edges->reversed ? 2 : 1;
     if (!nodes_are_edge_ranks(edges)) {
-        memcpy(edge_ids, edges->ids + offset, count * sizeof *edge_ids);
+        for (size_t i = 0; i < count; i++)
+            edge_ids[i] = edges->ids[num_ids * (offset + i)];
         return 0;
     }
     for (size_t i = 0; i < count; i++)

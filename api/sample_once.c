@@ -352,7 +352,7 @@ static int check_pairs(const struct tr_graph *graph, const struct tr_nodes *pair
     if (pairs->count == 0)
         return tr_error_set(error, TR_ERANGE, "pairs: 0 of them; give 1 or more");
     /* Edges by rank are listed for the draw. */
-    const uint64_t most = TR_SAMPLE_SEEDS_MAX / (pairs->edges ? 1 : 2);
+    const uint64_t most = TR_SAMPLE_SEEDS_MAX / (pairs->edges && !pairs->reversed ? 1 : 2);
     if (pairs->count > most)
         return tr_error_set(error, TR_ERANGE, "pairs: %zu %s; give at most %" PRIu64, pairs->count,
                             pairs->edges ? "edges" : "pairs", most);
@@ -554,44 +554,62 @@ static int choose_trainer(struct tr_graph *graph, uint32_t *trainer, struct tr_e
                         graph->process);
 }
 
+/* The kind by which a draw lists the pairs of one type, also where the set has ranks of edges. */
+static uint32_t listed_kind(const struct tr_nodes *part)
+{
+    return !part->edges     ? MSG_SEEDS_PAIRS
+           : part->reversed ? MSG_SEEDS_EDGES_REVERSED
+                            : MSG_SEEDS_EDGES;
+}
+
+static uint32_t part_ids(const struct tr_nodes *part)
+{
+    return seed_kind_ids(listed_kind(part));
+}
+
 /* The IDs of a set that has no list of its own: edges by rank are asked for before the draw, whose message
  * lists them, and those of several types are put one behind the other. */
 static int list_ids(struct draw *d, const struct tr_nodes *pairs, int64_t timeout_ns,
                     uint64_t **listed, struct tr_error *error)
 {
-    const size_t count = pairs->count;
+    const struct deadline until = graph_until(d->graph, timeout_ns);
     uint64_t *ids = *listed = calloc(d->num_ids + 1, sizeof *ids);
+    int rv = 0;
     if (ids == NULL)
-        return tr_error_set(error, TR_ENOMEM, "no memory for %zu %s", count,
+        return tr_error_set(error, TR_ENOMEM, "no memory for %zu %s", pairs->count,
                             pairs->edges ? "edges" : "pairs");
     d->seeds = ids;
-    if (pairs->edges)
-        return tr_edges_ids(pairs, 0, count, timeout_ns, ids, error);
-    for (uint32_t i = 0; i < nodes_num_parts(pairs); i++) {
+    for (uint32_t i = 0; i < nodes_num_parts(pairs) && rv == 0; i++) {
         const struct tr_nodes *part = nodes_part(pairs, i);
-        if (part->count > 0)
-            memcpy(ids, part->ids, 2 * part->count * sizeof *ids);
-        ids += 2 * part->count;
+        const size_t num_ids = part->count * part_ids(part);
+        if (nodes_are_edge_ranks(part))
+            rv = tr_edges_ids(part, 0, part->count, deadline_left_ns(&until), ids, error);
+        else if (num_ids > 0)
+            memcpy(ids, part->ids, num_ids * sizeof *ids);
+        ids += num_ids;
     }
-    return 0;
+    return rv;
 }
 
 /* What the draw says of the edges or pairs of its set: the segments of several types, or the head. */
 static void describe_pairs(struct draw *d, const struct tr_nodes *pairs)
 {
     struct msg_seed_segment *of = d->segments;
-    const uint32_t listed = pairs->edges ? MSG_SEEDS_EDGES : MSG_SEEDS_PAIRS;
-    d->num_ids = pairs->count * seed_kind_ids(listed);
+    d->num_ids = 0;
+    for (uint32_t i = 0; i < nodes_num_parts(pairs); i++) {
+        const struct tr_nodes *part = nodes_part(pairs, i);
+        d->num_ids += part->count * part_ids(part);
+        of[i].seeds = listed_kind(part);
+        of[i].first_rank = 0;
+    }
     if (pairs->parts != NULL) {
         d->head.seeds = MSG_SEEDS_SEVERAL;
         d->head.num_segments = pairs->num_parts;
-        for (uint32_t i = 0; i < pairs->num_parts; i++) {
-            of[i].seeds = seed_kind_given(listed);
-            of[i].first_rank = 0;
-        }
+        for (uint32_t i = 0; i < pairs->num_parts; i++)
+            of[i].seeds = seed_kind_given(of[i].seeds);
         return;
     }
-    d->head.seeds = listed;
+    d->head.seeds = of->seeds;
     d->head.etype = of->etype;
     d->head.negative_ranks = of->negative_ranks;
     d->head.negative_source_ranks = of->negative_source_ranks;

@@ -22,13 +22,14 @@ enum reverse_rule {
     REVERSE_HALVES = 1,   /* as far into the other half of the edge type */
     REVERSE_ADJACENT = 2, /* the one before or the one behind */
     REVERSE_NONE = 3,     /* there are no reverses */
+    REVERSE_LISTED = 4,   /* nobody is asked: each edge comes with its reverse */
 };
-#define REVERSE_RULES 4u
+#define REVERSE_RULES 5u
 
 /* IDs that the reverse may have: the edge with swapped ends among them is it. */
 static inline uint32_t reverse_candidates(uint32_t rule)
 {
-    return rule == REVERSE_NONE ? 0 : rule == REVERSE_ADJACENT ? 2 : 1;
+    return rule >= REVERSE_NONE ? 0 : rule == REVERSE_ADJACENT ? 2 : 1;
 }
 
 /* The i-th of them for an edge, of a type of so many. REVERSE_NO_EDGE: there is no such edge. */

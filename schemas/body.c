@@ -404,21 +404,24 @@ static int verify_with_path(uint64_t count, uint64_t size, uint64_t path_bytes, 
 
 uint32_t seed_kind_given(uint32_t seeds)
 {
-    return seeds == MSG_SEEDS_LISTED  ? MSG_SEEDS_GIVEN
-           : seeds == MSG_SEEDS_PAIRS ? MSG_SEEDS_PAIRS_GIVEN
-           : seeds == MSG_SEEDS_EDGES ? MSG_SEEDS_EDGES_GIVEN
-                                      : seeds;
+    return seeds == MSG_SEEDS_LISTED           ? MSG_SEEDS_GIVEN
+           : seeds == MSG_SEEDS_PAIRS          ? MSG_SEEDS_PAIRS_GIVEN
+           : seeds == MSG_SEEDS_EDGES          ? MSG_SEEDS_EDGES_GIVEN
+           : seeds == MSG_SEEDS_EDGES_REVERSED ? MSG_SEEDS_EDGES_REVERSED_GIVEN
+                                               : seeds;
 }
 
 bool seed_kind_is_given(uint32_t seeds)
 {
     return seeds == MSG_SEEDS_GIVEN || seeds == MSG_SEEDS_PAIRS_GIVEN ||
-           seeds == MSG_SEEDS_EDGES_GIVEN;
+           seeds == MSG_SEEDS_EDGES_GIVEN || seeds == MSG_SEEDS_EDGES_REVERSED_GIVEN;
 }
 
 uint32_t seed_kind_ids(uint32_t seeds)
 {
-    return seeds == MSG_SEEDS_PAIRS || seeds == MSG_SEEDS_PAIRS_GIVEN ? 2 : 1;
+    bool two = seeds == MSG_SEEDS_PAIRS || seeds == MSG_SEEDS_PAIRS_GIVEN ||
+               seeds == MSG_SEEDS_EDGES_REVERSED || seeds == MSG_SEEDS_EDGES_REVERSED_GIVEN;
+    return two ? 2 : 1;
 }
 
 /* IDs of a draw's seed of that kind. */

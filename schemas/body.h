@@ -171,7 +171,7 @@ static inline bool seed_kind_is_listed(uint32_t seeds)
 }
 /* Whether each request for a batch gives the IDs of its seeds. */
 bool seed_kind_is_given(uint32_t seeds);
-/* IDs that a listed or given seed has: 2 of a pair. */
+/* IDs that a listed or given seed has: 2 of a pair, and of an edge with its reverse. */
 uint32_t seed_kind_ids(uint32_t seeds);
 
 /* A draw as the loader that would have this batch alone, with the seeds as they stand: what plans,

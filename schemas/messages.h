@@ -309,7 +309,9 @@ enum msg_seeds {
     MSG_SEEDS_SEVERAL,     /* of several types: the body has a segment for each */
     MSG_SEEDS_PAIRS_GIVEN, /* pairs, in each request for a batch: to a sampler */
     MSG_SEEDS_EDGES_GIVEN, /* edges, in each request for a batch: to a sampler */
-    MSG_SEEDS_EDGE_RANKS   /* edges of an edge type: a range of their ranks (graph/edge_runs.h) */
+    MSG_SEEDS_EDGE_RANKS,  /* edges of an edge type: a range of their ranks (graph/edge_runs.h) */
+    MSG_SEEDS_EDGES_REVERSED,      /* edges, listed, each with its reverse in the same edge type */
+    MSG_SEEDS_EDGES_REVERSED_GIVEN /* the same in each request for a batch: to a sampler */
 };
 
 /* The IDs of a draw's seeds to a proxy in the process that lists them; of a batch's seeds to a
@@ -348,7 +350,8 @@ struct msg_seed_segment {
  * batch; so no link carries more of it than a batch, and a proxy refuses a loader over a list that
  * another process asks it to open. Listed nodes are global IDs in the order of original IDs. A
  * listed pair has two IDs, its source's and its destination's, in the order in which pairs were
- * given; a listed edge is its per-type global ID. Opening the same loader again is harmless.
+ * given; a listed edge is its per-type global ID, where edges have reverses two, of which the second is
+ * that of its reverse or MSG_NO_EDGE. Opening the same loader again is harmless.
  */
 struct msg_loader_open {
     uint64_t loader;
@@ -423,7 +426,7 @@ struct msg_draw_request {
     uint32_t labels;
     uint32_t flags;
     uint32_t spec_bytes;
-    uint32_t seeds; /* MSG_SEEDS_LISTED, MSG_SEEDS_PAIRS, MSG_SEEDS_EDGES or MSG_SEEDS_SEVERAL */
+    uint32_t seeds; /* a kind that is listed, or MSG_SEEDS_SEVERAL */
     uint32_t etype;
     uint32_t num_excluded;
     uint32_t num_negatives; /* as in msg_loader_open, from here on */
@@ -464,7 +467,7 @@ struct msg_batch_request {
     uint64_t loader;
     uint64_t batch; /* step in the epoch */
     uint32_t epoch;
-    uint32_t num_seeds; /* IDs in the body: two of a pair */
+    uint32_t num_seeds; /* IDs in the body: two of a pair, and of an edge with its reverse */
 };
 
 /* The batch is made. It lies in the store (actors/data/batch_store.h) until it is collected there,

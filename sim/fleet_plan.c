@@ -155,6 +155,8 @@ static void draw_loader(struct fleet_plan *f, struct draws *draws)
         wanted_loader_reverse(&f->loader, &f->raw);
     if (f->seed >= WANTED_PAIR_TYPES_FROM)
         wanted_loader_mix(&f->loader, &f->raw);
+    if (f->seed >= WANTED_LISTED_FROM)
+        wanted_loader_list_reverses(&f->loader);
     open->flags |= draws_chance(draws, 20) ? MSG_LOADER_EDGE_IDS : 0;
     open->flags |= draws_chance(draws, 20) ? MSG_LOADER_DEGREES : 0;
     bool features = raw_is_featured(&f->raw) && draws_chance(draws, 75);

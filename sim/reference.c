@@ -83,16 +83,30 @@ static struct msg_seed_segment pair_segment(const struct wanted_loader *loader, 
                                       .reverse_rule = open->reverse_rule };
 }
 
-/* A pair by what a placement calls its ends, or an edge by its own number there: count of an edge type
- * from that one on. */
+/* What a list says of an edge, which four of five have: any edge, that is. REVERSE_NO_EDGE: none. */
+static uint64_t listed_reverse(const struct wanted_loader *loader, const struct sim_graph *raw,
+                               uint32_t etype, uint64_t edge)
+{
+    uint64_t drawn = key_mix(loader->listed_reverses + edge * KEY_STEP);
+    return drawn % 5 == 0 ? REVERSE_NO_EDGE : (drawn >> 8) % raw->edges[etype].count;
+}
+
+/* A pair by what a placement calls its ends, or an edge by its own number there, with that of its
+ * reverse where the seeds are of that kind: count of an edge type from that one on. */
 static uint64_t *write_pairs(const struct wanted_loader *loader,
-                             const struct sim_partitions *partitions, uint32_t etype,
+                             const struct sim_partitions *partitions, uint32_t kind, uint32_t etype,
                              uint64_t first, uint64_t count, uint64_t *ids)
 {
     const struct graph_etype *type = &partitions->raw->types.etypes[etype];
     for (uint64_t i = first; i < first + count; i++) {
         if (loader->edges != NULL) {
             *ids++ = sim_partitions_edge_id(partitions, etype, loader->edges[i]);
+            if (seed_kind_ids(kind) == 1)
+                continue;
+            uint64_t reverse = listed_reverse(loader, partitions->raw, etype, loader->edges[i]);
+            *ids++ = reverse == REVERSE_NO_EDGE
+                         ? reverse
+                         : sim_partitions_edge_id(partitions, etype, reverse);
             continue;
         }
         *ids++ = partitions->global[type->src][loader->pairs[2 * i]];
@@ -106,7 +120,7 @@ uint64_t *wanted_loader_write_seeds(const struct wanted_loader *loader,
 {
     const struct msg_loader_open *open = &loader->open;
     if (loader->pairs != NULL)
-        return write_pairs(loader, partitions, open->etype, 0, open->num_seeds, ids);
+        return write_pairs(loader, partitions, open->seeds, open->etype, 0, open->num_seeds, ids);
     for (uint64_t i = 0; i < open->num_seeds; i++)
         *ids++ = partitions->global[open->ntype][loader->seeds[i]];
     return ids;
@@ -135,12 +149,12 @@ static struct seed_list *list_nodes(const struct wanted_loader *loader,
 }
 
 static struct seed_list *list_pairs(const struct wanted_loader *loader,
-                                    const struct sim_partitions *partitions, uint32_t etype,
-                                    uint64_t first, uint64_t count)
+                                    const struct sim_partitions *partitions, uint32_t kind,
+                                    uint32_t etype, uint64_t first, uint64_t count)
 {
-    struct seed_list *list = seed_list_create((loader->edges != NULL ? 1 : 2) * count);
+    struct seed_list *list = seed_list_create(seed_kind_ids(kind) * count);
     assert(list != NULL);
-    write_pairs(loader, partitions, etype, first, count, list->ids);
+    write_pairs(loader, partitions, kind, etype, first, count, list->ids);
     return list;
 }
 
@@ -155,13 +169,14 @@ void wanted_loader_put(const struct wanted_loader *loader, const struct sim_part
     if (open->seeds == MSG_SEEDS_LISTED)
         of[count++] = list_nodes(loader, partitions, 0, open->num_seeds);
     else if (seed_kind_is_listed(open->seeds))
-        of[count++] = list_pairs(loader, partitions, open->etype, 0, open->num_seeds);
+        of[count++] = list_pairs(loader, partitions, open->seeds, open->etype, 0, open->num_seeds);
     for (uint32_t i = 0; i < open->num_segments; i++) {
         const struct msg_seed_segment *segment = &loader->segments[i];
         if (segment->seeds == MSG_SEEDS_LISTED)
             of[count++] = list_nodes(loader, partitions, first, segment->num_seeds);
         else if (seed_kind_is_listed(segment->seeds))
-            of[count++] = list_pairs(loader, partitions, segment->etype, first, segment->num_seeds);
+            of[count++] = list_pairs(loader, partitions, segment->seeds, segment->etype, first,
+                                     segment->num_seeds);
         first += segment->num_seeds;
     }
     int rv = count == 0 ? 0 : seed_lists_put(lists, number, of, count);
@@ -377,6 +392,27 @@ void wanted_loader_reverse(struct wanted_loader *loader, const struct sim_graph 
                              : (drawn >> 16) % 2 == 0 ? REVERSE_HALVES
                                                       : REVERSE_ADJACENT;
     }
+}
+
+/* Edges by rank have no list. */
+static void list_reverses(uint32_t *seeds, uint32_t *rule)
+{
+    *rule = *seeds == MSG_SEEDS_EDGES ? REVERSE_LISTED : REVERSE_NONE;
+    *seeds = *seeds == MSG_SEEDS_EDGES ? MSG_SEEDS_EDGES_REVERSED : *seeds;
+}
+
+void wanted_loader_list_reverses(struct wanted_loader *loader)
+{
+    struct msg_loader_open *open = &loader->open;
+    uint64_t drawn = key_mix(open->seed + 53);
+    if ((open->flags & MSG_LOADER_EXCLUDE_SELF) == 0 || drawn % 2 == 0)
+        return;
+    open->flags |= MSG_LOADER_EXCLUDE_REVERSE;
+    loader->listed_reverses = drawn;
+    if (loader->segments == NULL)
+        list_reverses(&open->seeds, &open->reverse_rule);
+    for (uint32_t i = 0; i < open->num_segments; i++)
+        list_reverses(&loader->segments[i].seeds, &loader->segments[i].reverse_rule);
 }
 
 void wanted_loader_corrupt(struct wanted_loader *loader)
@@ -694,6 +730,7 @@ static bool is_reverse(const struct msg_seed_segment *segment, const struct sim_
         return false;
     switch (segment->reverse_rule) {
     case REVERSE_NONE:
+    case REVERSE_LISTED:
         return false;
     case REVERSE_SAME:
         return other == edge;
@@ -702,6 +739,20 @@ static bool is_reverse(const struct msg_seed_segment *segment, const struct sim_
     default:
         return other == edge + 1 || edge == other + 1;
     }
+}
+
+/* Those that a list has for a segment's edges in the batch; returns how many. */
+static uint64_t add_listed(const struct reference *r, const struct wanted_loader *loader,
+                           const struct batch_pairs *pairs, uint64_t *ids)
+{
+    uint64_t count = 0;
+    for (uint32_t i = 0; i < pairs->count; i++) {
+        uint64_t edge = sim_partitions_edge(&r->partitions, pairs->etype, pairs->edge_ids[i]);
+        uint64_t reverse = listed_reverse(loader, r->partitions.raw, pairs->etype, edge);
+        if (reverse != REVERSE_NO_EDGE)
+            ids[count++] = sim_partitions_edge_id(&r->partitions, pairs->etype, reverse);
+    }
+    return count;
 }
 
 /* Puts the reverses of a segment's edges in the batch behind; returns how many. */
@@ -745,7 +796,9 @@ static uint64_t *find_excluded(const struct reference *r, const struct wanted_lo
         const struct msg_seed_segment segment = pair_segment(loader, i);
         for (uint32_t j = 0; own && pairs->etype == etype && j < pairs->count; j++)
             ids[(*count)++] = pairs->edge_ids[j];
-        if (reverse && segment.reverse_etype == etype)
+        if (reverse && segment.reverse_rule == REVERSE_LISTED && pairs->etype == etype)
+            *count += add_listed(r, loader, pairs, ids + *count);
+        else if (reverse && segment.reverse_etype == etype)
             *count += add_reverses(r, &segment, pairs, ids + *count);
     }
     qsort(ids, *count, sizeof *ids, compare_ids);

@@ -60,6 +60,10 @@
 /* And in those from here on most loaders of pairs or edges have those of several edge types. */
 #define WANTED_PAIR_TYPES_FROM UINT64_C(1795836600000000)
 
+/* And in those from here on half of the loaders that leave their edges out, leave out what a list says of
+ * each edge too, in the place of the reverses that there are. */
+#define WANTED_LISTED_FROM UINT64_C(1795838400000000)
+
 /* The nodes of a type that the walk has met, in that order. */
 struct reference_nodes {
     uint64_t *ids;       /* [room] */
@@ -85,8 +89,9 @@ struct wanted_loader {
     /* Original IDs of both ends [2 * open.num_seeds], where these and not `seeds` are its seeds. */
     uint64_t *pairs;
     uint64_t *edges; /* [open.num_seeds], original IDs, where these pairs are the ends of edges */
-    bool excludes;   /* a third of all edges, by the loader's seed */
-    bool excludes_in_draw; /* half of the single draws that are made of it do */
+    uint64_t listed_reverses; /* what the lists of its edges' reverses are drawn by */
+    bool excludes;            /* a third of all edges, by the loader's seed */
+    bool excludes_in_draw;    /* half of the single draws that are made of it do */
 };
 
 /* The edges that it leaves out, by their IDs of a placement; returns how many. excluded NULL: they
@@ -136,6 +141,8 @@ void wanted_loader_reverse(struct wanted_loader *loader, const struct sim_graph 
 /* Pairs or edges of other edge types join those of most loaders, by their seed; after all that says what
  * its links are. */
 void wanted_loader_mix(struct wanted_loader *loader, const struct sim_graph *raw);
+/* By the loader's seed: its edges that are listed bring their reverses; after wanted_loader_mix(). */
+void wanted_loader_list_reverses(struct wanted_loader *loader);
 /* The same loader with the seeds of the first of its types that has any; owns nothing. */
 struct wanted_loader wanted_loader_first(const struct wanted_loader *loader);
 /* Edge types differ: half of the specs, by the loader's seed, get other fanouts and ways to draw

@@ -87,6 +87,8 @@ static void draw_loader(struct wanted_loader *loader, const struct scenario *s, 
         wanted_loader_reverse(loader, raw);
     if (s->seed >= WANTED_PAIR_TYPES_FROM)
         wanted_loader_mix(loader, raw);
+    if (s->seed >= WANTED_LISTED_FROM)
+        wanted_loader_list_reverses(loader);
     loader->excludes_in_draw = s->seed >= WANTED_EXCLUSIONS_FROM;
     bool features = raw_is_featured(raw) && draws_chance(draws, 75);
     open->features = features ? PLACED_FEATURE : MSG_MASK_ALL;

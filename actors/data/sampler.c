@@ -580,6 +580,7 @@ static void fini_task(struct task *task)
     vec_fini(&task->seed_places);
     vec_fini(&task->originals);
     vec_fini(&task->reverses);
+    vec_fini(&task->given_reverses);
     vec_fini(&task->negatives);
     vec_fini(&task->pending);
     vec_fini(&task->mixed_seeds);

@@ -44,14 +44,37 @@ static const struct seed_segment *segment_of(const struct task *task, uint32_t s
     return sampler_segment(task, s);
 }
 
+/* IDs of a seed in seeds[]: of an edge one, also where its reverse came with it. */
+static uint32_t seed_width(const struct task *task)
+{
+    const struct seed_segment *segment = segment_of(task, 0);
+    return seed_segment_has_edges(segment) ? 1 : segment->num_ids;
+}
+
+/* The same of a request that gives them: of any segment. */
+static uint32_t given_width(const struct task *task)
+{
+    uint32_t width = 1;
+    for (uint32_t s = 0; s < num_segments(task); s++)
+        width = segment_of(task, s)->num_ids > width ? segment_of(task, s)->num_ids : width;
+    return width;
+}
+
 /* The seeds of a request that gives them: a list is put in order by the proxy that has it. */
 static void copy_given(struct task *task)
 {
-    uint32_t num_ids, count = task->num_seeds * segment_of(task, 0)->num_ids;
-    const uint64_t *given = sampler_given(task->request, &num_ids);
-    if (count > 0)
-        memcpy(task->seeds.data, given + task->next_given, count * sizeof *given);
+    const uint32_t width = seed_width(task), num_ids = segment_of(task, 0)->num_ids;
+    uint32_t count = task->num_seeds * num_ids, all;
+    const uint64_t *given = sampler_given(task->request, &all);
+    uint64_t *seeds = task->seeds.data, *reverses = task->given_reverses.data;
+    given += task->next_given;
     task->next_given += count;
+    if (width == num_ids && count > 0)
+        memcpy(seeds, given, count * sizeof *given);
+    for (uint32_t i = 0; width < num_ids && i < task->num_seeds; i++) {
+        seeds[i] = given[2 * (size_t)i];
+        reverses[i] = given[2 * (size_t)i + 1];
+    }
 }
 
 static uint64_t place_of(const struct epoch_order *order, uint64_t at)
@@ -67,13 +90,14 @@ static void fill_ranks(struct task *task, const struct epoch_order *order)
         ids[i] = segment_of(task, 0)->first_rank + place_of(order, task->next_seed + i);
 }
 
-/* Puts what stands in the batch's order into the segments, each in that order: num_ids of a seed. */
-static void part_segments(struct task *task, uint32_t num_ids)
+/* Puts what stands in the batch's order into the segments, each in that order: `given` IDs of a seed. */
+static void part_segments(struct task *task, uint32_t given)
 {
+    const uint32_t width = seed_width(task);
     const uint64_t *mixed = task->mixed_seeds.data;
     const uint32_t *segments = task->mixed_segments.data;
     uint32_t *starts = task->segment_starts;
-    uint64_t *seeds = task->seeds.data;
+    uint64_t *seeds = task->seeds.data, *reverses = task->given_reverses.data;
     memset(starts, 0, (num_segments(task) + (size_t)1) * sizeof *starts);
     for (uint32_t i = 0; i < task->num_seeds; i++)
         starts[segments[i] + 1]++;
@@ -81,7 +105,9 @@ static void part_segments(struct task *task, uint32_t num_ids)
         starts[s + 1] += starts[s];
     for (uint32_t i = task->num_seeds; i-- > 0;) {
         const size_t at = --starts[segments[i] + 1];
-        memcpy(seeds + at * num_ids, mixed + (size_t)i * num_ids, num_ids * sizeof *seeds);
+        memcpy(seeds + at * width, mixed + (size_t)i * given, width * sizeof *seeds);
+        if (width < given)
+            reverses[at] = mixed[(size_t)i * given + 1];
     }
     /* Each start stands one place too far to the right now. */
     memmove(starts, starts + 1, num_segments(task) * sizeof *starts);
@@ -103,7 +129,7 @@ static int take_given(struct task *task, const struct seed_segment *segment, uin
 /* Places of all segments come mixed; what is given comes in the same order, and no more of it. */
 static int fill_several(struct task *task, const struct epoch_order *order, struct error *error)
 {
-    const uint32_t num_ids = segment_of(task, 0)->num_ids; /* of each segment */
+    const uint32_t num_ids = given_width(task);
     uint32_t given;
     sampler_given(task->request, &given);
     int rv = vec_reserve(&task->mixed_seeds, task->num_seeds, num_ids * sizeof(uint64_t), 0);
@@ -117,10 +143,12 @@ static int fill_several(struct task *task, const struct epoch_order *order, stru
         uint64_t place = place_of(order, task->next_seed + i);
         segments[i] = seed_set_find(&task->loader->seeds, place);
         const struct seed_segment *segment = segment_of(task, segments[i]);
+        if (segment->num_ids < num_ids)
+            mixed[(size_t)i * num_ids + 1] = REVERSE_NO_EDGE;
         if (seed_kind_is_given(segment->seeds))
             rv = take_given(task, segment, mixed + (size_t)i * num_ids);
         else
-            mixed[i] = segment->first_rank + (place - segment->begin);
+            mixed[(size_t)i * num_ids] = segment->first_rank + (place - segment->begin);
     }
     bool last = task->next_seed + task->num_seeds == task->end_seed;
     if (rv != 0 || (last && task->next_given != given))
@@ -145,8 +173,9 @@ static int fill_slice(struct task *task, struct error *error)
     task->num_seeds = (uint32_t)(count < most ? count : most);
     int rv = given ? 0 : epoch_orders_find(&l->orders, &l->epochs, asked.epoch, &order);
     if (rv == 0)
-        rv = vec_reserve(&task->seeds, task->num_seeds,
-                         segment_of(task, 0)->num_ids * sizeof(uint64_t), 0);
+        rv = vec_reserve(&task->seeds, task->num_seeds, seed_width(task) * sizeof(uint64_t), 0);
+    if (rv == 0 && given_width(task) > seed_width(task))
+        rv = vec_reserve(&task->given_reverses, task->num_seeds, sizeof(uint64_t), 0);
     if (rv != 0)
         return error_set(error, rv, "no memory for the order of %" PRIu64 " seeds",
                          l->open.num_seeds);
@@ -466,6 +495,23 @@ static int add_mixed_pairs(struct task *task, const uint64_t *ends, const uint64
     return rv;
 }
 
+/* Leaves the edges of a segment out of the batch, and the reverses that came with them. */
+static int exclude_seeds(struct task *task, uint32_t s, struct error *error)
+{
+    const struct seed_segment *segment = segment_of(task, s);
+    const uint32_t begin = task->segment_starts[s], end = task->segment_starts[s + 1];
+    uint64_t *reverses = task->given_reverses.data;
+    uint32_t count = 0;
+    int rv = batch_builder_exclude(&task->builder, segment->etype,
+                                   (const uint64_t *)task->seeds.data + begin, end - begin, error);
+    if (rv != 0 || !sampler_leaves_reverses(task) || segment->reverse_rule != REVERSE_LISTED)
+        return rv;
+    for (uint32_t i = begin; i < end; i++)
+        if (reverses[i] != REVERSE_NO_EDGE)
+            reverses[begin + count++] = reverses[i];
+    return batch_builder_exclude(&task->builder, segment->etype, reverses + begin, count, error);
+}
+
 /* The pairs of the slice: what the batch is to leave out is known as early as they are. */
 static int add_pairs(struct task *task, struct error *error)
 {
@@ -476,9 +522,7 @@ static int add_pairs(struct task *task, struct error *error)
     int rv = 0;
     task->finds_reverses = false; /* all are found, and the slice has its own segments again */
     for (uint32_t s = 0; s < num_segments(task) && leaves && rv == 0; s++)
-        rv = batch_builder_exclude(&task->builder, segment_of(task, s)->etype,
-                                   seeds + task->segment_starts[s],
-                                   task->segment_starts[s + 1] - task->segment_starts[s], error);
+        rv = exclude_seeds(task, s, error);
     if (rv != 0)
         return rv;
     return num_segments(task) > 1
@@ -588,4 +632,5 @@ int sampler_take_seeds(struct ask *ask, struct message *reply, struct error *err
                          "partition %" PRIu32 " answered with seeds of the wrong shape", ask->part);
     return 0;
 }
+_Static_assert(REVERSE_NO_EDGE == MSG_NO_EDGE, "no edge is the same everywhere");
 _Static_assert(TABLE_RANKS == MSG_TABLE_RANKS, "what is asked for is what is found");

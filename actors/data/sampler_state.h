@@ -108,13 +108,14 @@ struct task {
     uint64_t first_seed, next_seed, end_seed;
     /* The slice that is found next: see sampler_seeds.c. */
     uint32_t num_seeds;
-    struct vec seeds;         /* uint64_t[num_seeds], of listed pairs [2 * num_seeds] */
-    bool finds_ranks;         /* seeds are ranks of edges, whose IDs are asked for */
-    struct vec ends;          /* uint64_t[2 * num_seeds], of edges */
-    bool finds_reverses;      /* the ends are known, and now the edges' reverses are asked for: */
-    uint32_t reverse_segment; /* those of this segment; of the ones before they are left out */
-    struct vec originals;     /* uint64_t[num_seeds], of edges whose reverses are left out */
-    struct vec reverses;      /* see sampler_reverse.c */
+    struct vec seeds;          /* uint64_t[num_seeds], of listed pairs [2 * num_seeds] */
+    bool finds_ranks;          /* seeds are ranks of edges, whose IDs are asked for */
+    struct vec ends;           /* uint64_t[2 * num_seeds], of edges */
+    bool finds_reverses;       /* the ends are known, and now the edges' reverses are asked for: */
+    uint32_t reverse_segment;  /* those of this segment; of the ones before they are left out */
+    struct vec originals;      /* uint64_t[num_seeds], of edges whose reverses are left out */
+    struct vec reverses;       /* see sampler_reverse.c */
+    struct vec given_reverses; /* uint64_t[num_seeds], of edges that come with theirs */
     uint32_t
         *segment_starts;    /* [segments + 1], of the loader's segments, or of a negative's ends */
     struct vec mixed_seeds; /* uint64_t[num_seeds], of several segments; of pairs two each */

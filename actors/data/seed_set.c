@@ -7,10 +7,15 @@
 #include "graph/reverse_edges.h"
 #include "schemas/body.h"
 
+bool seed_kind_is_reversed(uint32_t seeds)
+{
+    return seeds == MSG_SEEDS_EDGES_REVERSED || seeds == MSG_SEEDS_EDGES_REVERSED_GIVEN;
+}
+
 bool seed_kind_is_edge(uint32_t seeds)
 {
     return seeds == MSG_SEEDS_EDGES || seeds == MSG_SEEDS_EDGES_GIVEN ||
-           seeds == MSG_SEEDS_EDGE_RANKS;
+           seeds == MSG_SEEDS_EDGE_RANKS || seed_kind_is_reversed(seeds);
 }
 
 bool seed_kind_is_pair(uint32_t seeds)
@@ -62,6 +67,8 @@ static int check_segment(const struct book *book, const struct msg_seed_segment 
     case MSG_SEEDS_EDGE_RANKS:
     case MSG_SEEDS_PAIRS:
     case MSG_SEEDS_PAIRS_GIVEN:
+    case MSG_SEEDS_EDGES_REVERSED:
+    case MSG_SEEDS_EDGES_REVERSED_GIVEN:
         return say_mixed(error);
     default:
         return error_set(error, TR_EUNSUPPORTED, "loader: seeds of kind %" PRIu32 " are not known",
@@ -229,6 +236,13 @@ static int check_reverse(const struct book *book, const struct msg_loader_open *
                          open->reverse_rule,
                          open->reverse_rule < REVERSE_RULES ? ", and these not" : "",
                          REVERSE_RULES);
+    if (open->reverse_rule == REVERSE_LISTED)
+        return seed_kind_is_reversed(open->seeds)
+                   ? 0
+                   : error_set(
+                         error, TR_EINVAL,
+                         "loader: reverses are to come with the edges, and do not; give edges "
+                         "with their reverses");
     if (open->reverse_etype >= types->num_etypes)
         return error_set(error, TR_ERANGE,
                          "loader: reverses of edge type %" PRIu32

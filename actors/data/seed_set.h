@@ -24,7 +24,7 @@ struct seed_segment {
     uint32_t ntype;   /* of nodes */
     uint32_t etype;   /* of edges and pairs */
     uint32_t seeds;   /* enum msg_seeds, but SEVERAL */
-    uint32_t num_ids; /* of a seed: 2 of a listed pair */
+    uint32_t num_ids; /* of a seed: 2 of a listed pair, and of an edge with its reverse */
     uint32_t ranks;
     uint64_t first_rank;
     uint64_t begin, count; /* its places */
@@ -43,6 +43,8 @@ struct seed_set {
 bool seed_kind_is_pair(uint32_t seeds);
 /* Whether it is an edge. */
 bool seed_kind_is_edge(uint32_t seeds);
+/* Whether it is an edge with its reverse. */
+bool seed_kind_is_reversed(uint32_t seeds);
 
 /* Holds the seeds of a loader against the book. TR_ERANGE: a type or table that there is not, or
  * ranks beyond its end; TR_EINVAL: segments that make no set, or negatives or edges to be left out

@@ -219,6 +219,16 @@ TR_API int tr_pairs_listed(struct tr_graph *graph, uint32_t etype, const uint64_
 TR_API int tr_edges_listed(struct tr_graph *graph, uint32_t etype, const uint64_t *edge_ids,
                            size_t count, struct tr_nodes **out, struct tr_error *error);
 /*
+ * Edges with the reverse of each, for loaders that leave reverses out by such a list
+ * (TR_REVERSE_LISTED, troupe/link_prediction.h): reverse_ids[i] is the edge of the same type that
+ * reverses edge_ids[i], whatever its ends are, or TR_NO_EDGE. Of a batch both travel to the sampler, which
+ * asks nobody for them. 16 bytes an edge. Else as tr_edges_listed(), and TR_ERANGE names a reverse too.
+ */
+#define TR_NO_EDGE UINT64_MAX
+TR_API int tr_edges_with_reverses(struct tr_graph *graph, uint32_t etype, const uint64_t *edge_ids,
+                                  const uint64_t *reverse_ids, size_t count, struct tr_nodes **out,
+                                  struct tr_error *error);
+/*
  * All edges of a type, or those of the ranks [first, first + count), as such a set without a list,
  * however many they are. Ranks are in the order of (original ID of the destination, original edge
  * ID), so rank r is the same edge on every placement. Nobody is asked yet: samplers ask which edges

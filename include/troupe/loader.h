@@ -30,7 +30,8 @@ struct tr_link_options;
 
 #define TR_LAYERS_MAX 16
 #define TR_FANOUT_ALL (-1)
-/* A batch has at most so many listed nodes or edges, or half as many listed pairs. */
+/* A batch has at most so many listed nodes or edges, or half as many listed pairs, or edges with their
+ * reverses. */
 #define TR_BATCH_LISTED_MAX (UINT64_C(1) << 23)
 
 struct tr_loader_options {

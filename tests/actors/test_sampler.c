@@ -614,7 +614,7 @@ static void seeds_that_no_loader_serves_are_refused(void **state)
             .flags = MSG_LOADER_ENDS_ONCE | MSG_LOADER_EXCLUDE_SELF | MSG_LOADER_EXCLUDE_REVERSE,
             .reverse_rule = REVERSE_RULES },
           TR_EINVAL,
-          "by rule 4; give one of the 4" },
+          "by rule 5; give one of the 5" },
         { { .seeds = MSG_SEEDS_EDGES_GIVEN,
             .flags = MSG_LOADER_ENDS_ONCE | MSG_LOADER_EXCLUDE_SELF | MSG_LOADER_EXCLUDE_REVERSE,
             .reverse_etype = 1 },

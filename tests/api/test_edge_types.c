@@ -375,6 +375,105 @@ static uint64_t run_draw(struct tr_graph *graph, struct tr_nodes *set, const str
     return digest;
 }
 
+/* Any edge may stand for the reverse of one, or none: here the one of the rank that mirrors its own, but
+ * for one of seven. */
+static void rank_reverses(struct tr_nodes *all, uint64_t *ids, uint64_t *reverses)
+{
+    size_t count = tr_nodes_count(all);
+    ok(tr_edges_ids(all, 0, count, TR_WAIT_FOREVER, ids, &failure));
+    for (size_t i = 0; i < count; i++)
+        reverses[i] = i % 7 == 3 ? TR_NO_EDGE : ids[count - 1 - i];
+}
+
+/* Of the first two types the edges bring their reverses; those of the third have none. */
+static struct tr_nodes *list_reverses(struct tr_graph *graph, uint64_t *reverse_of[2])
+{
+    struct tr_nodes *parts[ETYPES], *set;
+    for (uint32_t e = 0; e < 2; e++) {
+        struct tr_nodes *all;
+        ok(tr_edges_all(graph, e, &all, &failure));
+        size_t count = tr_nodes_count(all);
+        uint64_t *ids = calloc(count, sizeof *ids), *reverses = calloc(count, sizeof *reverses);
+        reverse_of[e] = calloc(count, sizeof *reverses);
+        assert_true(ids != NULL && reverses != NULL && reverse_of[e] != NULL);
+        rank_reverses(all, ids, reverses);
+        ok(tr_edges_with_reverses(graph, e, ids, reverses, count, &parts[e], &failure));
+        for (size_t i = 0; i < count; i++)
+            reverse_of[e][ids[i]] = reverses[i];
+        tr_nodes_close(all);
+        free(ids);
+        free(reverses);
+    }
+    ok(tr_edges_range(graph, 2, 0, 90, &parts[2], &failure));
+    ok(tr_pairs_join(parts, ETYPES, &set, &failure));
+    for (uint32_t e = 0; e < ETYPES; e++)
+        tr_nodes_close(parts[e]);
+    return set;
+}
+
+/* No layer draws an edge of the batch, nor what is listed as the reverse of one. */
+static void check_listed(const struct tr_batch *batch, uint64_t *const reverse_of[2])
+{
+    for (uint32_t e = 0; e < ETYPES; e++) {
+        struct tr_pairs pairs = TR_PAIRS_INIT;
+        struct tr_block block = TR_BLOCK_INIT;
+        bool *gone = calloc(sample.num_edges[e], sizeof *gone);
+        assert_non_null(gone);
+        ok(tr_batch_pairs_of(batch, e, &pairs, &failure));
+        for (uint32_t i = 0; i < pairs.count; i++) {
+            uint64_t reverse = e < 2 ? reverse_of[e][pairs.edge_ids[i]] : TR_NO_EDGE;
+            gone[pairs.edge_ids[i]] = true;
+            if (reverse != TR_NO_EDGE)
+                gone[reverse] = true;
+        }
+        for (uint32_t layer = 0; layer < 2; layer++) {
+            ok(tr_batch_block(batch, layer, e, &block, &failure));
+            for (uint32_t i = 0; i < block.num_edges; i++)
+                assert_false(gone[block.edge_ids[i]]);
+        }
+        free(gone);
+    }
+}
+
+static uint64_t run_listed(struct tr_graph *graph)
+{
+    static const struct way way = { .shuffle = true,
+                                    .links = true,
+                                    .exclude = TR_EXCLUDE_REVERSE_ID };
+    struct tr_loader_options options;
+    struct tr_link_options links;
+    struct tr_loader *loader;
+    struct tr_batch *batch;
+    uint64_t *reverse_of[2], sum = 37, digest;
+    struct tr_nodes *set = list_reverses(graph, reverse_of), *ranks;
+    fill_options(&options, &links, &way);
+    options.fanout[0] = options.fanout[1] = TR_FANOUT_ALL;
+    links.reverse_ids = TR_REVERSE_LISTED;
+    ok(tr_loader_open(graph, set, &options, TR_WAIT_FOREVER, &loader, &failure));
+    for (int i = 0; i < 9; i++) {
+        ok(tr_loader_next(loader, 30 * SECOND, &batch, &failure));
+        check_listed(batch, reverse_of);
+        ok(tr_batch_digest(batch, &digest, &failure));
+        sum = sum * 31 + digest;
+        tr_batch_release(batch);
+    }
+    tr_loader_close(loader);
+    ok(tr_edges_all(graph, 0, &ranks, &failure));
+    assert_int_equal(tr_loader_open(graph, ranks, &options, 0, &loader, &failure), TR_EINVAL);
+    assert_non_null(strstr(failure.message, "tr_edges_with_reverses()"));
+    const uint64_t good = 0, bad = sample.num_edges[0];
+    struct tr_nodes *none = set;
+    assert_int_equal(tr_edges_with_reverses(graph, 0, &good, &bad, 1, &none, &failure), TR_ERANGE);
+    assert_null(none);
+    assert_non_null(strstr(failure.message, "reverse_ids[0] = "));
+    assert_int_equal(tr_edges_with_reverses(graph, 0, &bad, &good, 1, &none, &failure), TR_ERANGE);
+    tr_nodes_close(ranks);
+    tr_nodes_close(set);
+    free(reverse_of[0]);
+    free(reverse_of[1]);
+    return sum;
+}
+
 static void refuse(struct tr_nodes *first, struct tr_nodes *second, int code, const char *text)
 {
     struct tr_nodes *sets[] = { first, second }, *out = first;
@@ -425,6 +524,7 @@ static uint64_t run_placement(const char *path, int placement)
     for (size_t i = 0; i < WAYS; i++)
         sum = sum * 31 + run_draw(graph, set, &ways[i]);
     sum = sum * 31 + run_pairs(graph);
+    sum = sum * 31 + run_listed(graph);
     check_pieces(graph);
     check_refusals(graph, set);
     tr_nodes_close(set);

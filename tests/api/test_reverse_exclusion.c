@@ -287,8 +287,10 @@ static void check_refusals(struct tr_graph *graph)
     kind.links.reverse_etype = 3;
     refuse(graph, &kind, TR_ERANGE, "reverse_etype: 3: types are numbered from 0");
     kind = kind_of(CITES);
-    kind.links.reverse_ids = (enum tr_reverse_ids)2;
-    refuse(graph, &kind, TR_ERANGE, "reverse_ids: 2; give TR_REVERSE_HALVES");
+    kind.links.reverse_ids = (enum tr_reverse_ids)3;
+    refuse(graph, &kind, TR_ERANGE, "reverse_ids: 3; give TR_REVERSE_HALVES");
+    kind.links.reverse_ids = TR_REVERSE_LISTED;
+    refuse(graph, &kind, TR_EINVAL, "the set does not list the reverses of its edges");
 }
 
 static uint64_t run_placement(const char *path, int placement)

@@ -289,7 +289,7 @@ struct kinds_of_seeds {
     uint32_t reverses[REVERSE_RULES];     /* and their reverses, by each rule */
     uint32_t in_batch, ends[NEGATIVE_ENDS]; /* how negatives are drawn, */
     uint32_t redrawn, weighed;              /* and that edges are drawn again; by degree */
-    uint32_t mixed;                         /* pairs are of several edge types */
+    uint32_t mixed, listed; /* pairs are of several edge types; reverses are listed */
 };
 
 static void count_loader(struct kinds_of_seeds *kinds, const struct wanted_loader *loader)
@@ -299,6 +299,7 @@ static void count_loader(struct kinds_of_seeds *kinds, const struct wanted_loade
     kinds->edges += loader->edges != NULL;
     kinds->ranges += loader->open.seeds == MSG_SEEDS_EDGE_RANKS;
     kinds->excluding += loader->excludes_in_draw;
+    kinds->listed += loader->listed_reverses != 0;
     kinds->mixed += loader->pairs != NULL && loader->open.num_segments > 1;
     const uint32_t flags = loader->open.flags;
     bool shared = (flags & MSG_LOADER_SHARED_NEGATIVES) != 0;
@@ -467,6 +468,17 @@ static void edges_of_several_types_are_seeds(void **state)
         seeds[i] = WANTED_PAIR_TYPES_FROM + i;
     assert_int_equal(count_kinds(seeds[0] - 4 * SEEDS, 4 * SEEDS).mixed, 0);
     assert_true(count_kinds(seeds[0], 4 * SEEDS).mixed > 5);
+    assert_int_equal(run_all(seeds, 4 * SEEDS, 4).failed, 0);
+}
+
+static void reverses_are_listed(void **state)
+{
+    uint64_t seeds[4 * SEEDS];
+    (void)state;
+    for (uint64_t i = 0; i < 4 * SEEDS; i++)
+        seeds[i] = WANTED_LISTED_FROM + i;
+    assert_int_equal(count_kinds(seeds[0] - 4 * SEEDS, 4 * SEEDS).listed, 0);
+    assert_true(count_kinds(seeds[0], 4 * SEEDS).listed > 5);
     assert_int_equal(run_all(seeds, 4 * SEEDS, 4).failed, 0);
 }
 
@@ -714,6 +726,7 @@ int main(void)
         cmocka_unit_test(negatives_are_drawn_by_degree),
         cmocka_unit_test(reverses_are_left_out),
         cmocka_unit_test(edges_of_several_types_are_seeds),
+        cmocka_unit_test(reverses_are_listed),
         cmocka_unit_test(servers_die_in_epochs_of_every_kind),
         cmocka_unit_test(seeds_that_once_failed_hold),
         cmocka_unit_test(one_seed_is_one_run),
