@@ -200,26 +200,64 @@ static void infer_next(struct report *report, const char *run)
     free(page);
 }
 
+/* What has outputs: nodes of one type, or of both that links join. */
+struct typed_nodes {
+    uint32_t count;
+    const char *names[2];
+    uint64_t nodes[2], classes;
+};
+
+static int find_nodes(struct tr_task *task, struct typed_nodes *found, struct tr_error *error)
+{
+    *found = (struct typed_nodes){ 0 };
+    for (; found->count < 2; found->count++) {
+        struct tr_rows outputs = TR_ROWS_INIT;
+        int rv = tr_infer_node_type(task, found->count, &found->names[found->count], error);
+        if (rv == TR_ERANGE)
+            return 0;
+        if (rv == 0)
+            rv = tr_infer_get_outputs_of(task, found->count, &outputs, error);
+        if (rv != 0)
+            return rv;
+        found->nodes[found->count] = outputs.num_rows;
+        found->classes = outputs.width;
+    }
+    return 0;
+}
+
+static void report_types(const struct typed_nodes *found, struct report *report)
+{
+    for (uint32_t i = 0; found->count > 1 && i < found->count; i++) {
+        report_row(report, "node_types");
+        report_text(report, "type", "node type", found->names[i]);
+        report_count(report, "nodes", "nodes", found->nodes[i]);
+    }
+    if (found->count > 1)
+        report_rows_end(report);
+}
+
 static int report_outputs(struct tr_task *task, const struct infer_values *values,
                           const struct class_names *names, struct tr_error *error)
 {
     struct report report;
-    struct tr_rows outputs = TR_ROWS_INIT;
-    int rv = tr_infer_get_outputs(task, &outputs, error);
+    struct typed_nodes found;
+    int rv = find_nodes(task, &found, error);
     if (rv != 0)
         return rv;
     report_init(&report, values->json);
     report_text(&report, "run", "run", values->run);
-    report_count(&report, "nodes", "nodes", outputs.num_rows);
+    report_count(&report, "nodes", "nodes", found.nodes[0] + found.nodes[1]);
     report_text(&report, "inference", "inference", values->sampled ? "sampled" : "exact");
-    rv = cmd_infer_score(task, TR_SPLIT_TRAIN, "train", &report, error);
+    report_types(&found, &report);
+    if (rv == 0)
+        rv = cmd_infer_score(task, TR_SPLIT_TRAIN, "train", &report, error);
     if (rv == 0)
         rv = cmd_infer_score(task, TR_SPLIT_VALIDATION, "validation", &report, error);
     if (rv == 0)
         rv = cmd_infer_score(task, TR_SPLIT_TEST, "test", &report, error);
     report_rows_end(&report);
     if (rv == 0 && values->by_class)
-        rv = cmd_infer_confusion(task, outputs.width, names, &report, error);
+        rv = cmd_infer_confusion(task, found.classes, names, &report, error);
     if (rv != 0) {
         report_fini(&report);
         return rv;

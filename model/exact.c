@@ -38,7 +38,6 @@ static int map_nodes(struct exact *exact, struct error *error)
                              "and %u",
                              graph->parts[p]->types->num_ntypes, graph->parts[p]->types->num_etypes,
                              types->num_ntypes, types->num_etypes);
-    exact->target = types->target;
     exact->maps = calloc((size_t)types->num_ntypes + 1, sizeof *exact->maps);
     if (exact->maps == NULL)
         return error_set(error, TR_ENOMEM, "exact inference: out of memory");
@@ -80,7 +79,8 @@ void exact_destroy(struct exact *exact)
         return;
     exact_features_fini(&exact->features);
     whole_batch_fini(&exact->whole);
-    tensor_fini(&exact->whole_hidden);
+    for (uint32_t i = 0; i < MODEL_ENDS; i++)
+        tensor_fini(&exact->whole_hidden[i]);
     tensor_fini(&exact->hidden[0]);
     tensor_fini(&exact->hidden[1]);
     tensor_fini(&exact->products);
@@ -129,7 +129,7 @@ const struct tensor *exact_hidden(const struct exact *exact)
 {
     uint32_t layers = model_params(exact->model)->num_layers;
     if (has_relations(exact))
-        return layers < 2 ? NULL : &exact->whole_hidden;
+        return layers < 2 ? NULL : exact->whole_hidden;
     return layers < 2 ? NULL : &exact->hidden[(layers - 2) % 2];
 }
 
@@ -145,18 +145,23 @@ static int copy_rows(struct tensor *to, const float *rows, size_t count, size_t 
 static int infer_whole(struct exact *exact, struct tensor *logits, struct error *error)
 {
     const struct model_config *config = model_configuration(exact->model);
-    size_t nodes = exact->maps[exact->target].num_nodes;
-    const float *rows;
+    const struct model_types *types = &model_params(exact->model)->types;
+    const float *first;
     model_set_cancel(exact->model, exact->graph.cancel);
-    int rc = model_forward(exact->model, &exact->whole.batch, &rows, error);
+    int rc = model_forward(exact->model, &exact->whole.batch, &first, error);
     model_set_cancel(exact->model, NULL);
     if (rc != 0)
         return rc;
-    rc = copy_rows(logits, rows, nodes, config->classes);
-    if (rc == 0 && config->layers > 1)
-        rc = copy_rows(&exact->whole_hidden, model_hidden(exact->model), nodes, config->hidden);
+    uint32_t nodes = 0;
+    for (uint32_t i = 0; rc == 0 && i < model_types_targets(types); i++) {
+        nodes = exact->maps[types->targets[i]].num_nodes;
+        rc = copy_rows(&logits[i], model_outputs(exact->model, i), nodes, config->classes);
+        if (rc == 0 && config->layers > 1)
+            rc = copy_rows(&exact->whole_hidden[i], model_hidden(exact->model, i), nodes,
+                           config->hidden);
+    }
     return rc == 0 ? 0
-                   : error_set(error, rc, "exact inference: no memory for the outputs of %zu nodes",
+                   : error_set(error, rc, "exact inference: no memory for the outputs of %u nodes",
                                nodes);
 }
 

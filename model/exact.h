@@ -43,14 +43,14 @@ int exact_create(struct exact **exact, struct model *model, const struct exact_g
                  struct error *error);
 void exact_destroy(struct exact *exact);
 
-/* logits [num_nodes][classes], of the model's target type by original ID, in memory that the caller owns and frees with
+/* logits: of each target of the model [num_nodes][classes], by original ID, in memory that the caller owns and frees with
  * tensor_fini (embedded; zeroed before the first use). The first call prepares the features:
  * TR_ENOENT where a partition lacks them, TR_EMISMATCH where they do not fit. TR_ECANCELED,
  * after which the logits are unspecified; TR_ENOMEM. */
 int exact_infer(struct exact *exact, struct tensor *logits, struct error *error);
 
-/* The rows of the last hidden layer that exact_infer() filled last, [num_nodes][hidden] by original ID,
- * behind its activation; valid until the next call of it. NULL of a model of one layer. */
+/* The rows of the last hidden layer that exact_infer() filled last, of each target [num_nodes][hidden] by
+ * original ID, behind its activation; valid until the next call of it. NULL of a model of one layer. */
 const struct tensor *exact_hidden(const struct exact *exact);
 
 /* Scores the nodes with the given original IDs by the label table of that name, from logits of

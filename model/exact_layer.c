@@ -61,7 +61,7 @@ static double add_sources(const struct exact_layer *layer, const struct exact_ro
             prefetch_row(rows, node_map_source(layer->map, csc, csc->indices[e + AHEAD]));
         uint32_t source = node_map_source(layer->map, csc, csc->indices[e]);
         float weight = weights == NULL ? 1.0f : weight_rows_at(weights, e);
-        if (layer->links != NULL && !link_split_passes(layer->links, source, original))
+        if (layer->links != NULL && !link_split_joins(layer->links, source, original))
             continue;
         if (layer->drawn != NULL && !drawn_edges_pass(&layer->drawn[place.part], e))
             continue;

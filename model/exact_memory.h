@@ -13,15 +13,14 @@ struct exact {
     struct model *model;
     struct exact_graph graph;
     uint32_t num_maps;
-    struct node_map *maps;          /* [node types] */
-    uint32_t target;                /* the type whose outputs are made */
-    struct weight_rows *weights;    /* [num_parts]; NULL: edges have none that count */
-    struct drawn_edges *drawn;      /* [num_parts][edge types]; NULL: all of them count */
-    bool prepared;                  /* features */
-    struct exact_features features; /* of sage and gcn */
-    struct whole_batch whole;       /* of models of relations */
-    struct tensor whole_hidden;     /* of the target type */
-    struct tensor hidden[2];        /* a layer reads one and writes the other */
+    struct node_map *maps;                  /* [node types] */
+    struct weight_rows *weights;            /* [num_parts]; NULL: edges have none that count */
+    struct drawn_edges *drawn;              /* [num_parts][edge types]; NULL: all of them count */
+    bool prepared;                          /* features */
+    struct exact_features features;         /* of sage and gcn */
+    struct whole_batch whole;               /* of models of relations */
+    struct tensor whole_hidden[MODEL_ENDS]; /* of the targets */
+    struct tensor hidden[2];                /* a layer reads one and writes the other */
     struct tensor products;
     struct tensor transposed;
     struct tensor *scratch; /* [num_scratch], one for each worker */

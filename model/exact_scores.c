@@ -15,14 +15,15 @@ static int pick_rows(struct exact *exact, const struct tensor *logits, const cha
                      struct error *error)
 {
     const struct exact_graph *graph = &exact->graph;
-    const struct node_map *map = &exact->maps[exact->target];
+    uint32_t target = model_params(exact->model)->types.targets[0];
+    const struct node_map *map = &exact->maps[target];
     for (size_t i = 0; i < count; i++) {
         if (ids[i] >= map->num_nodes)
             return error_set(error, TR_ERANGE, "evaluation: node %" PRIu64 " of %u", ids[i],
                              map->num_nodes);
         struct node_place place = map->places[ids[i]];
         const struct feature_table *table = node_part_feature(
-            &graph->parts[place.part]->nodes[exact->target], name);
+            &graph->parts[place.part]->nodes[target], name);
         if (table == NULL || table->num_rows <= place.row)
             return error_set(error, TR_ENOENT, "evaluation: partition %u has no label '%s'",
                              graph->parts[place.part]->part_id, name);

@@ -230,16 +230,48 @@ static int show_rows(const struct tensor *from, struct tr_rows *rows, struct tr_
     return sized_write(rows, &shown, sizeof shown, "tr_rows", error);
 }
 
+/* Enters what the task found of one of its node types, as infer_task_enter() does. */
+static int enter_type(const struct tr_task *task, uint32_t index, struct inference **inference,
+                      struct tr_error *error)
+{
+    int rv = infer_task_enter(task, inference, error);
+    if (rv != 0)
+        return rv;
+    uint32_t count = model_types_targets(&(*inference)->job.types);
+    if (index < count)
+        return 0;
+    (void)infer_task_leave(task, *inference, 0, NULL, NULL);
+    return tr_error_set(error, TR_ERANGE, "nodes of %u type%s have outputs: there is no number %u",
+                        count, count == 1 ? "" : "s", index);
+}
+
+int tr_infer_node_type(const struct tr_task *task, uint32_t index, const char **name,
+                       struct tr_error *error)
+{
+    struct inference *inference;
+    int rv = enter_type(task, index, &inference, error);
+    if (rv != 0)
+        return rv;
+    *name = tr_graph_ntype_name(inference->job.graph, inference->job.types.targets[index]);
+    return infer_task_leave(task, inference, 0, NULL, error);
+}
+
+int tr_infer_get_outputs_of(const struct tr_task *task, uint32_t index, struct tr_rows *outputs,
+                            struct tr_error *error)
+{
+    struct inference *inference;
+    int rv = enter_type(task, index, &inference, error);
+    if (rv != 0)
+        return rv;
+    const struct tensor outputs_now = inference->job.logits[index];
+    rv = infer_task_leave(task, inference, 0, NULL, error);
+    return rv == 0 ? show_rows(&outputs_now, outputs, error) : rv;
+}
+
 int tr_infer_get_outputs(const struct tr_task *task, struct tr_rows *outputs,
                          struct tr_error *error)
 {
-    struct inference *inference;
-    int rv = infer_task_enter(task, &inference, error);
-    if (rv != 0)
-        return rv;
-    const struct tensor outputs_now = inference->job.logits;
-    rv = infer_task_leave(task, inference, 0, NULL, error);
-    return rv == 0 ? show_rows(&outputs_now, outputs, error) : rv;
+    return tr_infer_get_outputs_of(task, 0, outputs, error);
 }
 
 /* The outcome of asking for rows that a task keeps where it was asked to. */
@@ -253,20 +285,26 @@ static int find_embeddings(const struct inference *inference, struct error *why)
                            "options.embeddings");
 }
 
-int tr_infer_get_embeddings(const struct tr_task *task, struct tr_rows *embeddings,
-                            struct tr_error *error)
+int tr_infer_get_embeddings_of(const struct tr_task *task, uint32_t index,
+                               struct tr_rows *embeddings, struct tr_error *error)
 {
     struct inference *inference;
     struct error why = { 0 };
     struct tensor found = { 0 };
-    int rv = infer_task_enter(task, &inference, error);
+    int rv = enter_type(task, index, &inference, error);
     if (rv != 0)
         return rv;
     rv = find_embeddings(inference, &why);
     if (rv == 0)
-        found = *inference->job.hidden;
+        found = inference->job.hidden[index];
     rv = infer_task_leave(task, inference, rv, &why, error);
     return rv == 0 ? show_rows(&found, embeddings, error) : rv;
+}
+
+int tr_infer_get_embeddings(const struct tr_task *task, struct tr_rows *embeddings,
+                            struct tr_error *error)
+{
+    return tr_infer_get_embeddings_of(task, 0, embeddings, error);
 }
 
 static const char *mask_of(const struct run_config *config, enum tr_split split)
@@ -320,7 +358,7 @@ int tr_infer_get_confusion(const struct tr_task *task, enum tr_split split, uint
     if (rv != 0)
         return rv;
     const char *mask = mask_of(&inference->config, split);
-    size_t classes = inference->job.logits.cols;
+    size_t classes = inference->job.logits[0].cols;
     if (mask == NULL)
         rv = error_set(&why, TR_EINVAL, "there is no split %d", (int)split);
     else if (inference->config.model.task == MODEL_LINKS)

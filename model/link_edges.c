@@ -22,7 +22,7 @@ struct link_reading {
     struct tr_feature_info infos[LINK_PARTS]; /* of the masks that are named */
     struct tr_nodes *all;
     size_t count;
-    uint64_t num_nodes;
+    uint64_t num_nodes[2];          /* of sources, destinations */
     uint64_t *ids;                  /* [count] */
     uint32_t *ends[2];              /* [count] each, by original ID: sources, destinations */
     unsigned char *part;            /* [count] */
@@ -58,11 +58,11 @@ static int ask_ends(struct link_reading *r, size_t first, size_t count, struct t
 {
     int rv = tr_edges_ids(r->all, first, count, TR_WAIT_FOREVER, r->ids + first, why);
     if (rv == 0)
-        rv = tr_graph_find_edges(r->graph, 0, r->ids + first, count, TR_WAIT_FOREVER, r->global[0],
-                                 r->global[1], why);
+        rv = tr_graph_find_edges(r->graph, r->split->types.etype, r->ids + first, count,
+                                 TR_WAIT_FOREVER, r->global[0], r->global[1], why);
     for (int end = 0; end < 2 && rv == 0; end++) {
-        rv = tr_graph_original_ids(r->graph, 0, r->global[end], count, TR_WAIT_FOREVER, r->original,
-                                   why);
+        rv = tr_graph_original_ids(r->graph, r->split->types.ntypes[end], r->global[end], count,
+                                   TR_WAIT_FOREVER, r->original, why);
         for (size_t i = 0; i < count && rv == 0; i++)
             r->ends[end][first + i] = (uint32_t)r->original[i];
     }
@@ -77,8 +77,8 @@ static int ask_masks(struct link_reading *r, size_t first, size_t count, struct 
     for (int part = 0; part < LINK_PARTS && rv == 0; part++) {
         if (!is_named(r->masks, part))
             continue;
-        rv = tr_graph_fetch_edges(r->graph, 0, r->masks->names[part], r->ids + first, count,
-                                  TR_WAIT_FOREVER, r->rows, why);
+        rv = tr_graph_fetch_edges(r->graph, r->split->types.etype, r->masks->names[part],
+                                  r->ids + first, count, TR_WAIT_FOREVER, r->rows, why);
         if (rv == 0)
             features_convert(r->infos[part].dtype, r->rows, count, r->values);
         for (size_t i = 0; i < count && rv == 0; i++)
@@ -96,8 +96,8 @@ static int find_masks(struct link_reading *r, struct error *error)
         r->infos[part] = unknown;
         if (!is_named(r->masks, part))
             continue;
-        int rv = tr_graph_find_edge_feature(r->graph, 0, r->masks->names[part], &r->infos[part],
-                                            &why);
+        int rv = tr_graph_find_edge_feature(r->graph, r->split->types.etype, r->masks->names[part],
+                                            &r->infos[part], &why);
         if (rv != 0)
             return session_failed(&why, rv, error);
         if (r->infos[part].width != 1)
@@ -111,13 +111,16 @@ static int find_masks(struct link_reading *r, struct error *error)
 static int reading_begin(struct link_reading *r, struct error *error)
 {
     struct tr_error why = TR_ERROR_INIT;
-    uint64_t nodes = r->num_nodes = tr_graph_num_nodes(r->graph, 0);
-    /* A pair of nodes is a number of 64 bits, of which one stands for none. */
-    if (nodes >= UINT32_MAX)
-        return error_set(error, TR_ETOOBIG,
-                         "%llu nodes: a model of links is trained on graphs of less than 2^32",
-                         (unsigned long long)nodes);
-    int rv = tr_edges_all(r->graph, 0, &r->all, &why);
+    for (int end = 0; end < 2; end++) {
+        uint64_t nodes = r->num_nodes[end] = tr_graph_num_nodes(r->graph,
+                                                                r->split->types.ntypes[end]);
+        /* A pair of nodes is a number of 64 bits, of which one stands for none. */
+        if (nodes >= UINT32_MAX)
+            return error_set(error, TR_ETOOBIG,
+                             "%llu nodes: a model of links is trained on graphs of less than 2^32",
+                             (unsigned long long)nodes);
+    }
+    int rv = tr_edges_all(r->graph, r->split->types.etype, &r->all, &why);
     if (rv != 0)
         return session_failed(&why, rv, error);
     size_t count = r->count = tr_nodes_count(r->all);
@@ -126,7 +129,7 @@ static int reading_begin(struct link_reading *r, struct error *error)
     r->original = calloc(EDGES_AT_ONCE, sizeof *r->original);
     r->rows = calloc(EDGES_AT_ONCE, sizeof(double)); /* the widest type */
     r->values = calloc(EDGES_AT_ONCE, sizeof *r->values);
-    r->edges->degrees = calloc(2 * (size_t)nodes + 1, sizeof *r->edges->degrees);
+    r->edges->degrees = calloc(r->num_nodes[0] + r->num_nodes[1] + 1, sizeof *r->edges->degrees);
     bool enough = r->ids != NULL && r->part != NULL && r->original != NULL && r->rows != NULL &&
                   r->values != NULL && r->edges->degrees != NULL;
     for (int end = 0; end < 2; end++) {
@@ -190,7 +193,8 @@ static int hold_out(struct link_reading *r)
     for (int part = LINK_VALIDATION; part <= LINK_TEST; part++)
         for (size_t i = 0; i < edges->held[part].count; i++) {
             const struct link_pairs *held = &edges->held[part];
-            uint64_t pair = pair_name(held->sources[i], held->destinations[i]);
+            uint64_t pair = link_pair_name(&r->split->types, held->sources[i],
+                                           held->destinations[i]);
             *pair_table_find(&r->split->apart, pair) = pair;
         }
     return 0;
@@ -202,10 +206,10 @@ static size_t take_train(struct link_reading *r)
     size_t count = 0;
     for (size_t i = 0; i < r->count; i++) {
         uint32_t source = r->ends[0][i], destination = r->ends[1][i];
-        if (!link_split_passes(r->split, source, destination))
+        if (!link_split_joins(r->split, source, destination))
             continue;
         r->edges->degrees[destination]++;
-        r->edges->degrees[r->num_nodes + source]++;
+        r->edges->degrees[r->num_nodes[1] + source]++;
         /* The list is made in the place of what it is made of, which is further on. */
         if (r->part[i] == LINK_TRAIN)
             r->ids[count++] = r->ids[i];
@@ -224,7 +228,7 @@ static int read_all(struct link_reading *r, const struct cancel *cancel, struct 
     size_t count = take_train(r);
     if (count == 0)
         return error_set(error, TR_EINVAL, "of %zu edges none is left to train on", r->count);
-    rv = tr_edges_listed(r->graph, 0, r->ids, count, &r->edges->train, &why);
+    rv = tr_edges_listed(r->graph, r->split->types.etype, r->ids, count, &r->edges->train, &why);
     return rv == 0 ? 0 : session_failed(&why, rv, error);
 }
 
@@ -243,7 +247,7 @@ int link_edges_open(struct link_edges *edges, struct tr_graph *graph, struct lin
         return rv;
     }
     split->in_degrees = edges->degrees;
-    split->out_degrees = edges->degrees + tr_graph_num_nodes(graph, 0);
+    split->out_degrees = edges->degrees + r.num_nodes[1];
     return 0;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The edges of a graph as a model of links takes them: those that it learns from, as a set of seeds, and
+ * The edges of the type that a model of links scores, as it takes them: those that it learns from, as a set of seeds, and
  * the pairs of nodes that are held out to score it (link_split.h). Which they are is said by masks, edge
  * features of one number that is not 0 where they mark an edge, or without masks by the split.
  *
@@ -29,8 +29,8 @@ struct link_pairs {
 struct link_edges {
     struct tr_nodes *train;             /* the set */
     struct link_pairs held[LINK_PARTS]; /* of LINK_TRAIN: none */
-    uint32_t *degrees;                  /* [2][nodes]: in, out, as a split has them */
-    uint64_t *apart;                    /* the places of the split's table */
+    uint32_t *degrees; /* in, out, of destinations and of sources, as a split has them */
+    uint64_t *apart;   /* the places of the split's table */
 };
 
 /* Names of edge features, by part; NULL or "": no edge is of it. */
@@ -38,8 +38,8 @@ struct link_masks {
     const char *names[LINK_PARTS];
 };
 
-/* Fills the split's degrees and table, which are the edges'. masks: NULL for none. Of a graph with one edge
- * type, among nodes of one type. TR_ENOENT: there is no such feature; TR_EMISMATCH: it has several numbers
+/* Fills the split's degrees and table, which are the edges'; its types say which they are. masks: NULL for
+ * none. TR_ENOENT: there is no such feature; TR_EMISMATCH: it has several numbers
  * an edge; TR_EUNSUPPORTED: its partitions do not say which edge has a rank; TR_ETOOBIG: 2^32 nodes;
  * TR_EINVAL: there is nothing to learn from; TR_ECANCELED; TR_ENOMEM. */
 int link_edges_open(struct link_edges *edges, struct tr_graph *graph, struct link_split *split,

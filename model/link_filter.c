@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-static int take_pairs(struct link_filter *filter, const struct batch_pairs *pairs,
-                      struct pair_table *table)
+static int take_pairs(struct link_filter *filter, const struct link_types *types,
+                      const struct batch_pairs *pairs, struct pair_table *table)
 {
     uint64_t room = pair_table_room(pairs->count);
     int rc = storage_reserve(&filter->table, room, sizeof(uint64_t));
@@ -13,15 +13,32 @@ static int take_pairs(struct link_filter *filter, const struct batch_pairs *pair
     *table = (struct pair_table){ filter->table.data, room - 1 };
     memset(table->places, 0xff, room * sizeof(uint64_t));
     for (uint32_t i = 0; i < pairs->count; i++) {
-        uint64_t pair = pair_name(pairs->sources[i], pairs->destinations[i]);
+        uint64_t pair = link_pair_name(types, pairs->sources[i], pairs->destinations[i]);
         *pair_table_find(table, pair) = pair;
     }
     return 0;
 }
 
+/* Edges of a type, which go from sources of pairs to destinations or, reversed, the other way. */
+struct filtered_type {
+    uint32_t etype;
+    bool reversed;
+    const struct batch_nodes *sources, *destinations; /* of the edges */
+};
+
+static bool is_learned(const struct filtered_type *type, const struct link_types *types,
+                       const struct pair_table *pairs, uint32_t s, uint32_t d)
+{
+    /* Both ends of a pair are seeds, which most sources are not. */
+    if (s >= type->sources->num_seeds || d >= type->destinations->num_seeds)
+        return false;
+    return pair_table_has(pairs, type->reversed ? link_pair_name(types, d, s)
+                                                : link_pair_name(types, s, d));
+}
+
 /* Copies the edges that pass; those of a destination stay in their order. */
-static int filter_layer(struct storage *kept, const struct link_split *split,
-                        const struct batch_nodes *nodes, const struct pair_table *pairs,
+static int filter_edges(struct storage *kept, const struct link_split *split,
+                        const struct filtered_type *type, const struct pair_table *pairs,
                         struct block_edges *edges)
 {
     int rc = storage_reserve(kept, (size_t)edges->num_dst + 1 + 2 * (size_t)edges->num_edges,
@@ -34,11 +51,9 @@ static int filter_layer(struct storage *kept, const struct link_split *split,
     for (uint32_t d = 0; d < edges->num_dst; d++) {
         for (uint32_t e = edges->index[d]; e < edges->index[d + 1]; e++) {
             uint32_t s = edges->sources[e];
-            /* Both ends of a pair are seeds, which most sources are not. */
-            bool learned = s < nodes->num_seeds && d < nodes->num_seeds &&
-                           pair_table_has(pairs, pair_name(s, d));
-            if (learned ||
-                !link_split_passes(split, nodes->original_ids[s], nodes->original_ids[d]))
+            if (is_learned(type, &split->types, pairs, s, d) ||
+                !link_split_passes(split, type->etype, type->sources->original_ids[s],
+                                   type->destinations->original_ids[d]))
                 continue;
             if (edges->edge_weights != NULL)
                 weights[count] = edges->edge_weights[e];
@@ -52,6 +67,26 @@ static int filter_layer(struct storage *kept, const struct link_split *split,
                                    .sources = sources,
                                    .edge_weights = edges->edge_weights == NULL ? NULL : weights };
     return 0;
+}
+
+/* Both types in one layer. */
+static int filter_layer(struct storage kept[LINK_WAYS], const struct link_split *split,
+                        const struct batch_view *view, const struct pair_table *pairs,
+                        struct block_edges *edges)
+{
+    const struct link_types *types = &split->types;
+    const struct batch_nodes *sources = &view->nodes[types->ntypes[0]];
+    const struct batch_nodes *destinations = &view->nodes[types->ntypes[1]];
+    const struct filtered_type ways[LINK_WAYS] = {
+        { types->etype, false, sources, destinations },
+        { types->reverse, true, destinations, sources },
+    };
+    uint32_t count = types->reverse == types->etype ? 1 : LINK_WAYS;
+    int rc = 0;
+    for (uint32_t i = 0; rc == 0 && i < count; i++)
+        if (edges[ways[i].etype].num_edges > 0)
+            rc = filter_edges(&kept[i], split, &ways[i], pairs, &edges[ways[i].etype]);
+    return rc;
 }
 
 /* gcn normalises by them: a degree tells of edges that are held out. */
@@ -77,10 +112,11 @@ int link_filter_batch(struct link_filter *filter, const struct link_split *split
                       struct batch_view *view, struct error *error)
 {
     struct pair_table pairs;
-    int rc = take_pairs(filter, view->batch.pairs, &pairs);
+    int rc = take_pairs(filter, &split->types, view->batch.pairs, &pairs);
     for (uint32_t l = 0; rc == 0 && l < view->batch.num_layers; l++)
-        if (view->edges[l].num_edges > 0)
-            rc = filter_layer(&filter->kept[l], split, &view->nodes[0], &pairs, &view->edges[l]);
+        rc = filter_layer(filter->kept[l], split, view, &pairs,
+                          view->edges + (size_t)l * view->batch.num_etypes);
+    /* Models that ask for degrees take graphs of one type. */
     if (rc == 0)
         rc = filter_degrees(&filter->degrees, split, &view->nodes[0]);
     return rc == 0 ? 0 : error_set(error, rc, "no memory for the edges of a batch that are kept");
@@ -89,7 +125,8 @@ int link_filter_batch(struct link_filter *filter, const struct link_split *split
 void link_filter_fini(struct link_filter *filter)
 {
     for (uint32_t l = 0; l < BATCH_LAYERS_MAX; l++)
-        storage_fini(&filter->kept[l]);
+        for (uint32_t i = 0; i < LINK_WAYS; i++)
+            storage_fini(&filter->kept[l][i]);
     storage_fini(&filter->table);
     storage_fini(&filter->degrees);
 }

@@ -18,14 +18,17 @@
 #include "model/link_split.h"
 #include "model/tensor.h"
 
+/* The edge type that is scored, and the one that has its reverses. */
+#define LINK_WAYS 2u
+
 struct link_filter {
-    struct storage kept[BATCH_LAYERS_MAX]; /* index and sources of each layer */
-    struct storage table;                  /* pairs of the batch, by the positions of their ends */
-    struct storage degrees;                /* [2][nodes of the batch] */
+    struct storage kept[BATCH_LAYERS_MAX][LINK_WAYS]; /* index and sources of each layer */
+    struct storage table;   /* pairs of the batch, by the positions of their ends */
+    struct storage degrees; /* [2][nodes of the batch] */
 };
 
-/* Of a graph with one edge type; the view has the original IDs of its nodes. Degrees, where it has
- * some, become those of the split. TR_ENOMEM. */
+/* The view has the original IDs of its nodes. Degrees, where a graph of one type has some, become those of
+ * the split. TR_ENOMEM. */
 int link_filter_batch(struct link_filter *filter, const struct link_split *split,
                       struct batch_view *view, struct error *error);
 void link_filter_fini(struct link_filter *filter);

@@ -15,15 +15,23 @@
 #include "runtime/base/error.h"
 #include "runtime/base/parallel.h"
 
-/* That a batch has pairs, each with negatives of its own, all of them among its seeds: 0, or
+/* That a batch has pairs, each with negatives of its own, whose ends are among so many seeds: 0, or
  * TR_EMISMATCH. */
-int link_loss_check(const struct mini_batch *batch, uint32_t seeds, struct error *error);
+int link_loss_check(const struct mini_batch *batch, uint32_t sources, uint32_t destinations,
+                    struct error *error);
 
-/* outputs [seeds][width], of a batch that link_loss_check() passed. result->labelled is the number of
- * pairs. grads [seeds][width] gets the gradient of sum / divisor. TR_ENOMEM. */
-int link_loss_compute(struct parallel *parallel, const float *outputs, uint32_t seeds,
-                      uint32_t width, const struct batch_pairs *pairs, double divisor, float *grads,
-                      struct loss_sum *result);
+/* The seeds that sources, or destinations, of pairs are among: those of a node type. */
+struct link_ends {
+    const float *outputs; /* [seeds][width] */
+    float *grads;         /* the same */
+    uint32_t seeds;
+};
+
+/* Of a batch that link_loss_check() passed. result->labelled is the number of pairs. grads get the
+ * gradient of sum / divisor. Of one node type sources and destinations are equal. TR_ENOMEM. */
+int link_loss_compute(struct parallel *parallel, const struct link_ends *sources,
+                      const struct link_ends *destinations, uint32_t width,
+                      const struct batch_pairs *pairs, double divisor, struct loss_sum *result);
 
 /* The dot product of two rows, in float64 and always in the same order. */
 double link_score(const float *a, const float *b, uint32_t width);

@@ -16,7 +16,7 @@ struct link_sums {
 };
 
 struct scoring {
-    const struct tensor *outputs;
+    const struct tensor *sources, *destinations; /* outputs of the nodes that ends are among */
     const struct link_pairs *pairs;
     uint64_t base;            /* of the keys of negatives */
     float *scores;            /* [pairs][2]: of a pair, and of its first negative */
@@ -25,8 +25,8 @@ struct scoring {
 
 static double score_of(const struct scoring *s, uint32_t a, uint32_t b)
 {
-    return link_score(tensor_row(s->outputs, a), tensor_row(s->outputs, b),
-                      (uint32_t)s->outputs->cols);
+    return link_score(tensor_row(s->sources, a), tensor_row(s->destinations, b),
+                      (uint32_t)s->sources->cols);
 }
 
 static void score_pair(const struct scoring *s, size_t i, struct link_sums *sums)
@@ -35,7 +35,7 @@ static void score_pair(const struct scoring *s, size_t i, struct link_sums *sums
     double own = score_of(s, source, s->pairs->destinations[i]), above = 0;
     uint64_t key = key_node(s->base, i), draw = 0;
     for (uint32_t j = 0; j < LINK_NEGATIVES; j++) {
-        uint32_t other = (uint32_t)key_below(key, &draw, s->outputs->rows);
+        uint32_t other = (uint32_t)key_below(key, &draw, s->destinations->rows);
         double score = score_of(s, source, other);
         /* An output that is no number comes last. */
         above += score < own ? 0 : score == own ? 0.5 : 1;
@@ -82,11 +82,14 @@ static int find_area(const struct scoring *s, double *area)
     return rc;
 }
 
-int link_scores_of(struct parallel *parallel, const struct tensor *outputs,
-                   const struct link_pairs *pairs, enum link_split_part part, struct scores *scores)
+int link_scores_of(struct parallel *parallel, const struct tensor *sources,
+                   const struct tensor *destinations, const struct link_pairs *pairs,
+                   enum link_split_part part, struct scores *scores)
 {
     const struct draw_key key = { .purpose = KEY_NEGATIVES, .type = (uint32_t)part };
-    struct scoring s = { .outputs = outputs, .pairs = pairs, .base = key_base(&key) };
+    struct scoring s = {
+        .sources = sources, .destinations = destinations, .pairs = pairs, .base = key_base(&key)
+    };
     size_t blocks = (pairs->count + PAIRS_AT_ONCE - 1) / PAIRS_AT_ONCE;
     *scores = scores_none();
     if (pairs->count == 0)

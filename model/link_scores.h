@@ -21,10 +21,10 @@
 
 #define LINK_NEGATIVES 100u
 
-/* outputs [nodes][width] by original ID; part: which the pairs are, so that each has negatives of its
+/* Outputs of the nodes of both ends, [nodes][width] by original ID, which are the same within a type; part: which the pairs are, so that each has negatives of its
  * own. TR_ENOMEM. */
-int link_scores_of(struct parallel *parallel, const struct tensor *outputs,
-                   const struct link_pairs *pairs, enum link_split_part part,
-                   struct scores *scores);
+int link_scores_of(struct parallel *parallel, const struct tensor *sources,
+                   const struct tensor *destinations, const struct link_pairs *pairs,
+                   enum link_split_part part, struct scores *scores);
 
 #endif

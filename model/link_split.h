@@ -9,8 +9,10 @@
  * from.
  *
  * Two nodes that an edge joins which is held out are held apart: no edge between them, in either
- * direction, is learned from or carries messages while the model is trained or scored, for it would tell
- * of the other.
+ * direction, is learned from or carries messages while the model is trained and scored, for it would tell
+ * of the other. Where edges are of several types these are the edges of the one that is scored, and of
+ * the one that has its reverses. Between nodes of two types a pair has its source first: node 3 of the one
+ * is not node 3 of the other.
  *
  * Ownership: a split of masks borrows the table of pairs from the edges. Thread rules: pure.
  */
@@ -22,6 +24,7 @@
 #include <stdint.h>
 
 #include "graph/key.h"
+#include "model/link_types.h"
 
 enum link_split_part { LINK_TRAIN, LINK_VALIDATION, LINK_TEST, LINK_PARTS };
 
@@ -37,16 +40,25 @@ struct pair_table {
 
 struct link_split {
     uint64_t base;
+    struct link_types types;
     struct pair_table apart; /* of masks: the pairs that are held apart; else all zero */
     /* Of the edges that pass, by the original ID of a node; link_edges.h counts them. */
     const uint32_t *in_degrees, *out_degrees;
 };
 
-struct link_split link_split_make(void);
+/* types: NULL for one of each. */
+struct link_split link_split_make(const struct link_types *types);
 
 static inline uint64_t pair_name(uint64_t a, uint64_t b)
 {
     return a < b ? a << 32 | b : b << 32 | a;
+}
+
+/* Between nodes of one type a pair has no order. */
+static inline uint64_t link_pair_name(const struct link_types *types, uint64_t source,
+                                      uint64_t destination)
+{
+    return link_types_differ(types) ? source << 32 | destination : pair_name(source, destination);
 }
 
 /* The place of a pair, or that where it would be. */
@@ -67,23 +79,35 @@ static inline bool pair_table_has(const struct pair_table *table, uint64_t pair)
 uint64_t pair_table_room(uint64_t pairs);
 
 /* Without masks. */
-static inline enum link_split_part link_split_part(const struct link_split *split, uint64_t a,
-                                                   uint64_t b)
+static inline enum link_split_part link_split_part(const struct link_split *split, uint64_t source,
+                                                   uint64_t destination)
 {
-    uint64_t low = a < b ? a : b, high = a < b ? b : a, draw = 0;
-    if (low == high)
+    bool ordered = link_types_differ(&split->types);
+    if (!ordered && source == destination)
         return LINK_TRAIN;
-    uint64_t share = key_below(key_mix(key_node(split->base, low) + high), &draw,
+    uint64_t first = ordered || source < destination ? source : destination;
+    uint64_t second = ordered || source < destination ? destination : source, draw = 0;
+    uint64_t share = key_below(key_mix(key_node(split->base, first) + second), &draw,
                                LINK_SPLIT_SHARES);
     return share == 0 ? LINK_TEST : share == 1 ? LINK_VALIDATION : LINK_TRAIN;
 }
 
-/* Do messages go along the edge while the model is trained and scored? */
-static inline bool link_split_passes(const struct link_split *split, uint64_t a, uint64_t b)
+/* Are the nodes of a pair held together: learned from, where an edge joins them? */
+static inline bool link_split_joins(const struct link_split *split, uint64_t source,
+                                    uint64_t destination)
 {
     if (split->apart.places != NULL)
-        return !pair_table_has(&split->apart, pair_name(a, b));
-    return link_split_part(split, a, b) == LINK_TRAIN;
+        return !pair_table_has(&split->apart, link_pair_name(&split->types, source, destination));
+    return link_split_part(split, source, destination) == LINK_TRAIN;
+}
+
+/* Do messages go along the edge while the model is trained and scored? */
+static inline bool link_split_passes(const struct link_split *split, uint32_t etype,
+                                     uint64_t source, uint64_t destination)
+{
+    if (etype == split->types.etype)
+        return link_split_joins(split, source, destination);
+    return etype != split->types.reverse || link_split_joins(split, destination, source);
 }
 
 #endif

@@ -35,10 +35,10 @@ struct model {
     struct tensor applied_weights, applied_gradients; /* [1][applied.count] */
     struct optimiser optimiser;
     struct inputs inputs;
-    struct tensor logit_grads; /* [seeds][classes] */
-    struct layer *layers;      /* [params.num_parts] */
-    struct term *terms;        /* of all layers */
-    const float **rows;        /* [layers][node types]: what each layer reads */
+    struct tensor output_grads[MODEL_ENDS]; /* [seeds][classes] of each target */
+    struct layer *layers;                   /* [params.num_parts] */
+    struct term *terms;                     /* of all layers */
+    const float **rows;                     /* [layers][node types]: what each layer reads */
     char kernels_text[96];
 };
 
@@ -305,7 +305,8 @@ void model_destroy(struct model *model)
     tensor_fini(&model->gradients);
     tensor_fini(&model->applied_weights);
     tensor_fini(&model->applied_gradients);
-    tensor_fini(&model->logit_grads);
+    for (uint32_t i = 0; i < MODEL_ENDS; i++)
+        tensor_fini(&model->output_grads[i]);
     optimiser_fini(&model->optimiser);
     free(model);
 }
@@ -553,6 +554,13 @@ static int model_forward_layers(struct model *model, const struct mini_batch *ba
     return rc;
 }
 
+/* What the loss says of a target's outputs; of another type no part of the last layer asks. */
+static const float *output_grads_of(const struct model *model, uint32_t ntype)
+{
+    const struct model_types *types = &model->params.types;
+    return model->output_grads[ntype == types->targets[0] ? 0 : 1].data;
+}
+
 /* From the last layer to the first; the parts of one do not depend on each other. */
 static int model_backward_layers(struct model *model, const struct mini_batch *batch)
 {
@@ -563,7 +571,7 @@ static int model_backward_layers(struct model *model, const struct mini_batch *b
     int rc = 0;
     for (uint32_t i = params->num_parts; rc == 0 && i-- > 0;) {
         struct layer *layer = &model->layers[i];
-        rc = layer_backward(layer, &model->tools, model->logit_grads.data,
+        rc = layer_backward(layer, &model->tools, output_grads_of(model, layer->params->ntype),
                             rows_of(model, layer->params->layer), weights, grads);
     }
     if (rc == 0 && bases)
@@ -573,10 +581,12 @@ static int model_backward_layers(struct model *model, const struct mini_batch *b
                    : rc;
 }
 
-/* The part whose rows are the model's outputs. */
-static const struct layer *last_layer(const struct model *model)
+const float *model_outputs(const struct model *model, uint32_t target)
 {
-    return &model->layers[model->params.num_parts - 1];
+    const struct params *params = &model->params;
+    const struct layer_params *part = params_part(params, params->num_layers - 1,
+                                                  params->types.targets[target]);
+    return model->layers[part - params->layers].out.data;
 }
 
 static int no_memory(const struct mini_batch *batch, int rc, struct error *error)
@@ -603,16 +613,33 @@ int model_forward(struct model *model, const struct mini_batch *batch, const flo
         return no_memory(batch, rc, error);
     if (cancel_asked(model->tools.cancel))
         return error_set(error, TR_ECANCELED, "interrupted");
-    *logits = last_layer(model)->out.data;
+    *logits = model_outputs(model, 0);
     return 0;
 }
 
-const float *model_hidden(const struct model *model)
+const float *model_hidden(const struct model *model, uint32_t target)
 {
     /* Seeds stand first in every layer's rows. */
     return model->config.layers < 2
                ? NULL
-               : rows_of(model, model->config.layers - 1)[model->params.types.target];
+               : rows_of(model, model->config.layers - 1)[model->params.types.targets[target]];
+}
+
+/* The outputs of the targets, and where their gradients go. */
+static int model_lay_outputs(struct model *model, const struct mini_batch *batch,
+                             struct objective_rows *rows)
+{
+    const struct model_types *types = &model->params.types;
+    int rc = 0;
+    for (uint32_t i = 0; rc == 0 && i < model_types_targets(types); i++)
+        rc = tensor_resize(&model->output_grads[i], batch->nodes[types->targets[i]].num_seeds,
+                           model->config.classes);
+    for (uint32_t end = 0; end < MODEL_ENDS; end++) {
+        uint32_t target = model_types_target_of(types, end);
+        rows->outputs[end] = model_outputs(model, target);
+        rows->grads[end] = model->output_grads[target].data;
+    }
+    return rc;
 }
 
 int model_step(struct model *model, const struct mini_batch *batch, struct loss_sum *loss,
@@ -624,17 +651,17 @@ int model_step(struct model *model, const struct mini_batch *batch, struct loss_
     if (rc != 0)
         return rc;
     const struct model_config *config = &model->config;
+    const struct model_types *types = &model->params.types;
     const struct objective *objective = objective_of(config);
-    uint32_t target = model->params.types.target;
-    rc = objective->check(config, batch, target, error);
+    struct objective_rows rows;
+    rc = objective->check(config, types, batch, error);
     if (rc != 0)
         return rc;
     rc = model_forward_layers(model, batch, true);
     if (rc == 0)
-        rc = tensor_resize(&model->logit_grads, batch->nodes[target].num_seeds, config->classes);
+        rc = model_lay_outputs(model, batch, &rows);
     if (rc == 0)
-        rc = objective->loss(config, model->tools.parallel, last_layer(model)->out.data, batch,
-                             target, model->logit_grads.data, loss);
+        rc = objective->loss(config, model->tools.parallel, types, batch, &rows, loss);
     if (rc == 0)
         rc = model_backward_layers(model, batch);
     return rc == 0 ? 0 : no_memory(batch, rc, error);

@@ -74,15 +74,18 @@ int model_begin_with(struct model *model, const float *weights);
  * standardises. TR_ENOMEM. */
 int model_standardise_with(struct model *model, const float *columns);
 
-/* Without dropout; *logits is [seeds of the batch][classes]. TR_EUNSUPPORTED for types that the model
+/* Without dropout; *logits is [seeds of the batch][classes], of the first target. TR_EUNSUPPORTED for types that the model
  * does not take, TR_EMISMATCH where the batch does not fit the model, TR_ECANCELED, TR_ERANGE for an edge whose weight is
  * none, TR_ENOMEM. Weights of edges are the batch's tables of edges. */
 int model_forward(struct model *model, const struct mini_batch *batch, const float **logits,
                   struct error *error);
 
-/* The rows of the last hidden layer of that batch's seeds, [seeds][hidden], behind its activation;
- * NULL of a model of one layer, which has none. */
-const float *model_hidden(const struct model *model);
+/* The same of that batch for the target with that number (model_types.h). */
+const float *model_outputs(const struct model *model, uint32_t target);
+
+/* The rows of the last hidden layer of that batch's seeds of a target, [seeds][hidden], behind its
+ * activation; NULL of a model of one layer, which has none. */
+const float *model_hidden(const struct model *model, uint32_t target);
 
 /* Forward with dropout, loss, backward: fills the gradients, changes no weight. The gradient
  * is of the sum over this batch divided by the seeds of the step (of all trainers). Behind the

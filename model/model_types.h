@@ -8,7 +8,11 @@
 #ifndef MODEL_MODEL_TYPES_H
 #define MODEL_MODEL_TYPES_H
 
+#include <stdbool.h>
 #include <stdint.h>
+
+/* The ends of an edge that is scored. */
+enum model_end { MODEL_SOURCES, MODEL_DESTINATIONS, MODEL_ENDS };
 
 struct model_ntype {
     const char *name;
@@ -27,7 +31,26 @@ struct model_types {
     uint32_t num_ntypes, num_etypes;
     const struct model_ntype *ntypes;
     const struct model_etype *etypes;
-    uint32_t target; /* the node type whose outputs count */
+    /* The node types whose outputs count: of sources and of destinations of the edges that are scored. Of
+     * labels, and of edges within a type, both are that type. */
+    uint32_t targets[MODEL_ENDS];
 };
+
+/* Different ones: the first so many of targets. */
+static inline uint32_t model_types_targets(const struct model_types *types)
+{
+    return 1 + (types->targets[MODEL_SOURCES] != types->targets[MODEL_DESTINATIONS]);
+}
+
+/* Which of these an end has. */
+static inline uint32_t model_types_target_of(const struct model_types *types, uint32_t end)
+{
+    return end < model_types_targets(types) ? end : 0;
+}
+
+static inline bool model_types_is_target(const struct model_types *types, uint32_t ntype)
+{
+    return ntype == types->targets[MODEL_SOURCES] || ntype == types->targets[MODEL_DESTINATIONS];
+}
 
 #endif

@@ -15,16 +15,22 @@
 #include "runtime/base/error.h"
 #include "runtime/base/parallel.h"
 
+/* Of the seeds of each target of the model's types, [seeds][classes]: where both ends have one type,
+ * their rows are the same. */
+struct objective_rows {
+    const float *outputs[MODEL_ENDS];
+    float *grads[MODEL_ENDS];
+};
+
 struct objective {
-    /* That the batch has targets which fit, and belongs to a step that is large enough; ntype is the
-     * type whose outputs count. TR_EMISMATCH, TR_ERANGE. */
-    int (*check)(const struct model_config *config, const struct mini_batch *batch, uint32_t ntype,
-                 struct error *error);
-    /* outputs and grads [seeds][classes]. The gradient is of the sum divided by the seeds of the step.
-     * TR_ENOMEM. */
-    int (*loss)(const struct model_config *config, struct parallel *parallel, const float *outputs,
-                const struct mini_batch *batch, uint32_t ntype, float *grads,
-                struct loss_sum *result);
+    /* That the batch has what is learned, and belongs to a step that is large enough. TR_EMISMATCH,
+     * TR_ERANGE. */
+    int (*check)(const struct model_config *config, const struct model_types *types,
+                 const struct mini_batch *batch, struct error *error);
+    /* The gradient is of the sum divided by the seeds of the step. TR_ENOMEM. */
+    int (*loss)(const struct model_config *config, struct parallel *parallel,
+                const struct model_types *types, const struct mini_batch *batch,
+                const struct objective_rows *rows, struct loss_sum *result);
 };
 
 const struct objective *objective_of(const struct model_config *config);

@@ -53,7 +53,8 @@ uint32_t params_width(const struct params *params, uint32_t layer, uint32_t ntyp
 static void params_mark(const struct params *params, uint32_t layers, bool *needed)
 {
     const struct model_types *types = &params->types;
-    needed[layers * types->num_ntypes + types->target] = true;
+    for (uint32_t end = 0; end < MODEL_ENDS; end++)
+        needed[layers * types->num_ntypes + types->targets[end]] = true;
     for (uint32_t l = layers; l-- > 0;) {
         const bool *above = needed + (size_t)(l + 1) * types->num_ntypes;
         bool *below = needed + (size_t)l * types->num_ntypes;

@@ -48,6 +48,8 @@ libtr_model_la_SOURCES = \
     model/link_scores.h \
     model/link_split.c \
     model/link_split.h \
+    model/link_types.c \
+    model/link_types.h \
     model/live_session.h \
     model/loader_source.c \
     model/loader_source.h \

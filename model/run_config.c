@@ -37,14 +37,19 @@ int run_config_names(struct run_config *config, const char *features, const char
                : TR_ENOMEM;
 }
 
-int run_config_name_types(struct run_config *config, const char *label_type,
-                          const char *etype_fanout)
+static int copy_name(const char *name, char **copy)
 {
-    config->label_type = label_type == NULL ? NULL : strdup(label_type);
-    config->etype_fanout = etype_fanout == NULL ? NULL : strdup(etype_fanout);
-    return (config->label_type || !label_type) && (config->etype_fanout || !etype_fanout)
-               ? 0
-               : TR_ENOMEM;
+    *copy = name == NULL ? NULL : strdup(name);
+    return name != NULL && *copy == NULL ? TR_ENOMEM : 0;
+}
+
+int run_config_name_types(struct run_config *config, const struct run_type_names *names)
+{
+    int rv = copy_name(names->label_type, &config->label_type);
+    rv |= copy_name(names->etype_fanout, &config->etype_fanout);
+    rv |= copy_name(names->edge_type, &config->edge_type);
+    rv |= copy_name(names->reverse_edge_type, &config->reverse_edge_type);
+    return rv != 0 ? TR_ENOMEM : 0;
 }
 
 int run_config_name_draws(struct run_config *config, const char *draw_by, const char *draw_mask)
@@ -60,6 +65,8 @@ void run_config_fini(struct run_config *config)
     free(config->draw_mask);
     free(config->label_type);
     free(config->etype_fanout);
+    free(config->edge_type);
+    free(config->reverse_edge_type);
     free(config->edge_weight);
     free(config->features);
     free(config->labels);
@@ -160,6 +167,8 @@ json_t *run_config_to_json(const struct run_config *config)
                   { "edge_weight", config->edge_weight },
                   { "label_type", config->label_type },
                   { "etype_fanout", config->etype_fanout },
+                  { "edge_type", config->edge_type },
+                  { "reverse_edge_type", config->reverse_edge_type },
                   { "sampler", evenly ? NULL : SAMPLER_NAMES[config->sampler] },
                   { "draw_by", config->draw_by },
                   { "draw_mask", config->draw_mask } };
@@ -367,7 +376,8 @@ static int read_run(const char *path, const struct json_field *run, struct run_c
                                 .norm = model_norm_name(MODEL_NORM_NONE),
                                 .sampler = SAMPLER_NAMES[TR_SAMPLER_NEIGHBORS] };
     const char *features, *labels, *train_mask, *val_mask, *test_mask, *edge_weight = NULL;
-    const char *label_type = NULL, *etype_fanout = NULL, *draw_by = NULL, *draw_mask = NULL;
+    struct run_type_names types = { 0 };
+    const char *draw_by = NULL, *draw_mask = NULL;
     const struct read_value values[] = {
         { "task", VALUE_TEXT, &names.task, true },
         { "negatives", VALUE_COUNT, &config->negatives, true },
@@ -384,8 +394,10 @@ static int read_run(const char *path, const struct json_field *run, struct run_c
         { "val_mask", VALUE_TEXT, &val_mask, false },
         { "test_mask", VALUE_TEXT, &test_mask, false },
         { "edge_weight", VALUE_TEXT, &edge_weight, true },
-        { "label_type", VALUE_TEXT, &label_type, true },
-        { "etype_fanout", VALUE_TEXT, &etype_fanout, true },
+        { "label_type", VALUE_TEXT, &types.label_type, true },
+        { "etype_fanout", VALUE_TEXT, &types.etype_fanout, true },
+        { "edge_type", VALUE_TEXT, &types.edge_type, true },
+        { "reverse_edge_type", VALUE_TEXT, &types.reverse_edge_type, true },
         { "sampler", VALUE_TEXT, &names.sampler, true },
         { "draw_by", VALUE_TEXT, &draw_by, true },
         { "draw_mask", VALUE_TEXT, &draw_mask, true },
@@ -408,7 +420,7 @@ static int read_run(const char *path, const struct json_field *run, struct run_c
                          config->negatives, TR_TRAIN_NEGATIVES_MAX);
     if (run_config_names(config, features, labels, train_mask, val_mask, test_mask, edge_weight) !=
             0 ||
-        run_config_name_types(config, label_type, etype_fanout) != 0 ||
+        run_config_name_types(config, &types) != 0 ||
         run_config_name_draws(config, draw_by, draw_mask) != 0)
         return error_set(error, TR_ENOMEM, "%s: no memory", path);
     return model_config_check(&config->model, error);

@@ -44,11 +44,13 @@ struct run_config {
     char *edge_weight;  /* name of an edge feature; NULL: edges count alike */
     char *label_type;   /* node type that has the labels; NULL: the only one, or found by them */
     char *etype_fanout; /* draws of relations, "RELATION=N,N;..."; NULL: fanout is every one's */
-    char *draw_by;      /* names of edge features by which edges are drawn; NULL: evenly */
-    char *draw_mask;    /* and that mark those that may be; NULL: all */
-    char *features;     /* names of node features */
-    char *labels;       /* of links: "" */
-    char *train_mask;   /* of links: an edge feature, or "": edges are held out by their ends */
+    char *edge_type;    /* of links, the edges that are scored; NULL: of the only type */
+    char *reverse_edge_type; /* that has them the other way; NULL: none, or found by its name */
+    char *draw_by;           /* names of edge features by which edges are drawn; NULL: evenly */
+    char *draw_mask;         /* and that mark those that may be; NULL: all */
+    char *features;          /* names of node features */
+    char *labels;            /* of links: "" */
+    char *train_mask; /* of links: an edge feature, or "": edges are held out by their ends */
     /* NULL, until the graph is open: the default's, where the graph has it. "": there is none, and
      * nothing is scored; of links without a train_mask: edges are held out by their ends. */
     char *val_mask;
@@ -75,9 +77,11 @@ struct run_config {
 int run_config_names(struct run_config *config, const char *features, const char *labels,
                      const char *train_mask, const char *val_mask, const char *test_mask,
                      const char *edge_weight);
-/* Of models of relations; each may be NULL. TR_ENOMEM. */
-int run_config_name_types(struct run_config *config, const char *label_type,
-                          const char *etype_fanout);
+/* Names of types; each may be NULL. TR_ENOMEM. */
+struct run_type_names {
+    const char *label_type, *etype_fanout, *edge_type, *reverse_edge_type;
+};
+int run_config_name_types(struct run_config *config, const struct run_type_names *names);
 /* What draws go by; each may be NULL. TR_ENOMEM. */
 int run_config_name_draws(struct run_config *config, const char *draw_by, const char *draw_mask);
 void run_config_fini(struct run_config *config);

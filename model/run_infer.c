@@ -61,7 +61,7 @@ static int infer_all(struct run_job *job, struct error *error)
     if (rv == 0)
         rv = open_exact(job, error);
     if (rv == 0)
-        rv = exact_infer(job->exact, &job->logits, error);
+        rv = exact_infer(job->exact, job->logits, error);
     if (rv == 0)
         job->hidden = exact_hidden(job->exact);
     /* The threads of all are given back after a failure too: the trainers go on with their own. */
@@ -93,38 +93,59 @@ static int read_split(const struct run_job_split *split, uint64_t **ids, struct 
     return rv;
 }
 
-int run_job_infer_sampled(struct run_job *job, uint32_t epoch, struct error *error)
+/* The rows of a batch's seeds, behind `row` rows of those before. */
+static void keep_rows(struct run_job *job, uint32_t target, size_t row, size_t seeds)
 {
+    const struct model_config *model = &job->config->model;
+    size_t classes = model->classes, width = model->hidden;
+    if (seeds == 0)
+        return;
+    memcpy(job->logits[target].data + row * classes, model_outputs(job->model, target),
+           seeds * classes * sizeof(float));
+    if (job->keep_hidden)
+        memcpy(job->sampled_hidden[target].data + row * width, model_hidden(job->model, target),
+               seeds * width * sizeof(float));
+}
+
+/* All nodes of a target, whose outputs come in the order of original IDs. */
+static int infer_target(struct run_job *job, uint32_t target, uint32_t epoch, struct error *error)
+{
+    const struct model_config *model = &job->config->model;
+    uint32_t ntype = job->types.targets[target];
     struct run_job_split all;
-    int rv = run_job_split_open_all(job, &all, error);
+    int rv = run_job_split_open_all(job, ntype, &all, error);
     if (rv != 0)
         return rv;
-    size_t classes = job->config->model.classes, width = job->config->model.hidden;
-    rv = tensor_resize(&job->logits, tr_nodes_count(all.nodes), classes);
+    size_t nodes = tr_nodes_count(all.nodes), row = 0;
+    rv = tensor_resize(&job->logits[target], nodes, model->classes);
     if (rv == 0 && job->keep_hidden)
-        rv = tensor_resize(&job->sampled_hidden, tr_nodes_count(all.nodes), width);
+        rv = tensor_resize(&job->sampled_hidden[target], nodes, model->hidden);
     if (rv != 0)
-        error_set(error, rv, "no memory for the outputs of %zu nodes", tr_nodes_count(all.nodes));
+        error_set(error, rv, "no memory for the outputs of %zu nodes", nodes);
     if (rv == 0)
         rv = all.source.base.start_epoch(&all.source.base, epoch, error);
     const struct mini_batch *batch;
-    size_t row = 0; /* seeds come in the order of original IDs */
     while (rv == 0 && (rv = all.source.base.next(&all.source.base, &batch, error)) == 0) {
         const float *logits;
         rv = model_forward(job->model, batch, &logits, error);
-        size_t seeds = batch->nodes[job->ntype].num_seeds;
+        size_t seeds = batch->nodes[ntype].num_seeds;
         if (rv == 0)
-            memcpy(job->logits.data + row * classes, logits, seeds * classes * sizeof *logits);
-        if (rv == 0 && job->keep_hidden)
-            memcpy(job->sampled_hidden.data + row * width, model_hidden(job->model),
-                   seeds * width * sizeof *logits);
+            keep_rows(job, target, row, seeds);
         row += seeds;
         all.source.base.release(&all.source.base, batch);
     }
     run_job_split_close(&all);
-    if (rv == TR_EEND && job->keep_hidden)
-        job->hidden = &job->sampled_hidden;
     return rv == TR_EEND ? 0 : rv;
+}
+
+int run_job_infer_sampled(struct run_job *job, uint32_t epoch, struct error *error)
+{
+    int rv = 0;
+    for (uint32_t i = 0; rv == 0 && i < model_types_targets(&job->types); i++)
+        rv = infer_target(job, i, epoch, error);
+    if (rv == 0 && job->keep_hidden)
+        job->hidden = job->sampled_hidden;
+    return rv;
 }
 
 int run_job_score(struct run_job *job, const struct run_job_split *split, struct scores *scores,
@@ -137,7 +158,7 @@ int run_job_score(struct run_job *job, const struct run_job_split *split, struct
     if (rv == 0)
         rv = read_split(split, &ids, error);
     if (rv == 0)
-        rv = exact_scores(job->exact, &job->logits, job->config->labels, ids,
+        rv = exact_scores(job->exact, job->logits, job->config->labels, ids,
                           tr_nodes_count(split->nodes), scores, error);
     free(ids);
     model_set_parallel(job->model, job->parallel);
@@ -152,7 +173,7 @@ int run_job_confusion(struct run_job *job, const struct run_job_split *split, ui
     if (rv == 0)
         rv = read_split(split, &ids, error);
     if (rv == 0)
-        rv = exact_confusion(job->exact, &job->logits, job->config->labels, ids,
+        rv = exact_confusion(job->exact, job->logits, job->config->labels, ids,
                              tr_nodes_count(split->nodes), counts, error);
     free(ids);
     return rv;
@@ -181,7 +202,7 @@ static int write_predictions(const struct run_job *job, const char *graph, const
     int rv = name_reader_open(&names, graph, job->ntype, job->config->labels, error);
     if (rv != 0)
         return rv;
-    rv = predictions_write(files_posix, path, format, job->config->model.loss, &job->logits, &names,
+    rv = predictions_write(files_posix, path, format, job->config->model.loss, job->logits, &names,
                            error);
     name_reader_close(&names);
     return rv;
@@ -214,6 +235,36 @@ static int write_rows(const struct run_job *job, const struct tensor *rows, cons
     return rv;
 }
 
+/* FILE.npy; of several targets FILE.TYPE.npy. For free(); NULL: no memory. */
+static char *path_of_target(const struct run_job *job, const char *path, uint32_t target)
+{
+    const char *dot = strrchr(path, '.'), *slash = strrchr(path, '/');
+    size_t stem = dot != NULL && (slash == NULL || dot > slash) ? (size_t)(dot - path)
+                                                                : strlen(path);
+    char *name = NULL;
+    if (model_types_targets(&job->types) == 1)
+        return strdup(path);
+    if (asprintf(&name, "%.*s.%s%s", (int)stem, path,
+                 tr_graph_ntype_name(job->graph, job->types.targets[target]), path + stem) < 0)
+        return NULL;
+    return name;
+}
+
+/* The rows of all targets, each in a file. */
+static int write_targets(const struct run_job *job, const struct tensor *rows, const char *graph,
+                         const enum predictions_format *format, const char *path,
+                         struct error *error)
+{
+    int rv = 0;
+    for (uint32_t i = 0; rv == 0 && i < model_types_targets(&job->types); i++) {
+        char *name = path_of_target(job, path, i);
+        rv = name == NULL ? error_set(error, TR_ENOMEM, "%s: no memory", path)
+                          : write_rows(job, &rows[i], graph, format, name, error);
+        free(name);
+    }
+    return rv;
+}
+
 int run_job_write_outputs(const struct run_job *job, const char *graph, const char *path,
                           struct error *error)
 {
@@ -224,10 +275,10 @@ int run_job_write_outputs(const struct run_job *job, const char *graph, const ch
                          "%s: a model of links has outputs by which pairs of nodes are scored, and "
                          "predicts nothing of one node; give a name that ends with .npy",
                          path);
-    return write_rows(job, &job->logits, graph, text ? &format : NULL, path, error);
+    return write_targets(job, job->logits, graph, text ? &format : NULL, path, error);
 }
 
 int run_job_write_hidden(const struct run_job *job, const char *path, struct error *error)
 {
-    return write_rows(job, job->hidden, NULL, NULL, path, error);
+    return write_targets(job, job->hidden, NULL, NULL, path, error);
 }

@@ -256,8 +256,10 @@ void run_job_close(struct run_job *job)
      * The session loses its name (opened with NULL) before it closes, so that nobody interrupts one
      * that is gone. */
     exact_destroy(job->exact);
-    tensor_fini(&job->logits);
-    tensor_fini(&job->sampled_hidden);
+    for (uint32_t i = 0; i < MODEL_ENDS; i++) {
+        tensor_fini(&job->logits[i]);
+        tensor_fini(&job->sampled_hidden[i]);
+    }
     model_destroy(job->model);
     weighted_norms_fini(&job->norms);
     crew_parallel_destroy(job->parallel);

@@ -75,20 +75,22 @@ struct run_job {
     float *beginning; /* the weights that all replicas begin with, [parameters]; NULL: drawn */
     float *columns;   /* features are standardised by, [4 * inputs]; NULL: by what a file says */
     float *class_weights;
-    uint32_t ntype;           /* that has the labels */
+    uint32_t ntype;           /* the first whose outputs count: that has the labels */
     bool has_features;        /* any node type */
     struct model_types types; /* of models of relations */
     int32_t *fanouts;         /* [layers][edge types], of these */
     struct part_views parts;  /* the partitions that are in this process */
     struct exact_graph whole;
+    struct link_types link_types; /* of the task of links */
+    uint32_t link_suspect;        /* see link_types_suspect() */
     struct link_split link_split; /* of a training of links, with its edges */
     struct link_edges link_edges;
-    struct weighted_norms norms; /* of gcn with weights of edges */
-    struct exact *exact;         /* made with the first evaluation over the whole graph */
-    struct tensor logits;
+    struct weighted_norms norms;      /* of gcn with weights of edges */
+    struct exact *exact;              /* made with the first evaluation over the whole graph */
+    struct tensor logits[MODEL_ENDS]; /* of the targets of the model (model_types.h) */
     bool keep_hidden;            /* sampled inference keeps the rows below; exact does anyway */
     const struct tensor *hidden; /* of the last hidden layer, as logits; NULL: not known */
-    struct tensor sampled_hidden;
+    struct tensor sampled_hidden[MODEL_ENDS];
 };
 
 /* Nodes of one part of the split, and their loader. */
@@ -127,8 +129,9 @@ int run_job_split_held(struct run_job *job, enum tr_split part, struct run_job_s
 /* A loader over the nodes of a mask; TR_ENOENT names a mask that the graph lacks. */
 int run_job_split_open(struct run_job *job, const char *mask, struct run_job_split *split,
                        struct error *error);
-/* The same over all nodes, in the order of original IDs. */
-int run_job_split_open_all(struct run_job *job, struct run_job_split *split, struct error *error);
+/* The same over all nodes of a type, in the order of original IDs. */
+int run_job_split_open_all(struct run_job *job, uint32_t ntype, struct run_job_split *split,
+                           struct error *error);
 void run_job_split_close(struct run_job_split *split);
 
 /* Scores the model on a split, exactly or by sampling. epoch keys the draws. */

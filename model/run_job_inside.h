@@ -61,6 +61,7 @@ void run_job_drop_types(struct run_job *job);
 /* Inputs and classes follow from the graph; a run that is read back must agree. */
 int run_job_complete_config(struct run_job *job, struct error *error);
 /* The task of nodes, as run_task.h has them. */
+int run_nodes_find_types(struct run_job *job, const struct tr_book *book, struct error *error);
 int run_nodes_complete(struct run_job *job, uint32_t *classes, struct error *error);
 int run_nodes_choose(struct run_job *job, struct error *error);
 int run_nodes_split_train(struct run_job *job, const char *deal, uint32_t rank, uint32_t world,

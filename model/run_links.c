@@ -16,6 +16,37 @@
 #include "model/run_job_inside.h"
 #include "model/run_task.h"
 
+/* By its whole name, which a relation alone may have stood for. */
+static int name_type(const struct tr_book *book, uint32_t etype, char **name, struct error *error)
+{
+    struct tr_etype_info info = TR_ETYPE_INFO_INIT;
+    struct tr_error why = TR_ERROR_INIT;
+    int rv = tr_book_etype(book, etype, &info, &why);
+    if (rv != 0)
+        return session_failed(&why, rv, error);
+    free(*name);
+    *name = strdup(info.name);
+    return *name != NULL ? 0 : error_set(error, TR_ENOMEM, "no memory for the name of a type");
+}
+
+/* A run on a graph of one edge type has no word of types. */
+static int find_link_types(struct run_job *job, const struct tr_book *book, struct error *error)
+{
+    struct run_config *config = job->config;
+    struct link_types *types = &job->link_types;
+    int rv = link_types_find(types, book, config->edge_type, config->reverse_edge_type, error);
+    if (rv != 0)
+        return rv;
+    job->link_suspect = link_types_suspect(types, book);
+    memcpy(job->types.targets, types->ntypes, sizeof types->ntypes);
+    job->ntype = types->ntypes[MODEL_SOURCES];
+    if (tr_graph_num_etypes(job->graph) > 1 || config->edge_type != NULL)
+        rv = name_type(book, types->etype, &config->edge_type, error);
+    if (rv == 0 && (types->reverse != types->etype || config->reverse_edge_type != NULL))
+        rv = name_type(book, types->reverse, &config->reverse_edge_type, error);
+    return rv;
+}
+
 static int complete_links(struct run_job *job, uint32_t *classes, struct error *error)
 {
     (void)error;
@@ -31,7 +62,8 @@ static int choose_mask(const struct run_job *job, const char *usual, char **mask
     struct tr_feature_info info = TR_FEATURE_INFO_INIT;
     if (*mask != NULL && strcmp(*mask, usual) != 0)
         return 0;
-    bool found = tr_graph_find_edge_feature(job->graph, 0, usual, &info, NULL) == 0;
+    bool found = tr_graph_find_edge_feature(job->graph, job->link_types.etype, usual, &info,
+                                            NULL) == 0;
     free(*mask);
     *mask = strdup(found ? usual : "");
     return *mask != NULL ? 0 : error_set(error, TR_ENOMEM, "no memory for the name of a mask");
@@ -42,7 +74,8 @@ static int choose_no_mask(const struct run_job *job, const char *usual, uint32_t
                           struct error *error)
 {
     struct tr_feature_info info = TR_FEATURE_INFO_INIT;
-    bool found = tr_graph_find_edge_feature(job->graph, 0, usual, &info, NULL) == 0;
+    bool found = tr_graph_find_edge_feature(job->graph, job->link_types.etype, usual, &info,
+                                            NULL) == 0;
     if (*mask != NULL && **mask == '\0' && (job->config->open & open) != 0)
         return 0; /* of a run that was begun so */
     if (*mask != NULL && **mask == '\0')
@@ -85,7 +118,7 @@ static int choose_masks(struct run_job *job, struct error *error)
 static int prepare_links(struct run_job *job, struct error *error)
 {
     const struct run_config *config = job->config;
-    job->link_split = link_split_make();
+    job->link_split = link_split_make(&job->link_types);
     int rv = choose_masks(job, error);
     const struct link_masks masks = { { config->train_mask, config->val_mask, config->test_mask } };
     if (rv == 0)
@@ -171,35 +204,71 @@ static int evaluate_links(struct run_job *job, struct run_job_split *split, bool
                    : run_job_infer_sampled(job, epoch, error);
     if (rv == 0)
         rv = run_job_all_threads(job, error);
-    if (rv == 0 &&
-        link_scores_of(model_parallel(job->model), &job->logits, pairs, split->part, scores) != 0)
+    const struct tensor *destinations =
+        &job->logits[model_types_target_of(&job->types, MODEL_DESTINATIONS)];
+    if (rv == 0 && link_scores_of(model_parallel(job->model), job->logits, destinations, pairs,
+                                  split->part, scores) != 0)
         rv = error_set(error, TR_ENOMEM, "no memory for the scores of %zu pairs", pairs->count);
     model_set_parallel(job->model, job->parallel);
     return rv;
 }
 
+/* "800 nodes", or "300 'person' and 200 'thing' nodes". */
+static void describe_nodes(const struct run_job *job, char *text, size_t bytes)
+{
+    const struct link_types *types = &job->link_types;
+    unsigned long long counts[MODEL_ENDS];
+    for (int end = 0; end < MODEL_ENDS; end++)
+        counts[end] = tr_graph_num_nodes(job->graph, types->ntypes[end]);
+    if (link_types_differ(types))
+        snprintf(text, bytes, "%llu '%s' and %llu '%s' nodes", counts[MODEL_SOURCES],
+                 tr_graph_ntype_name(job->graph, types->ntypes[MODEL_SOURCES]),
+                 counts[MODEL_DESTINATIONS],
+                 tr_graph_ntype_name(job->graph, types->ntypes[MODEL_DESTINATIONS]));
+    else
+        snprintf(text, bytes, "%llu nodes", counts[MODEL_SOURCES]);
+}
+
+static void advise_links(const struct run_job *job, run_survey_say say, void *arg)
+{
+    char text[600];
+    if (job->link_edges.held[LINK_VALIDATION].count == 0)
+        say(arg, true, "no edge is held out to validate: the model is that of the last epoch");
+    if (job->link_suspect == job->link_types.etype)
+        return;
+    snprintf(text, sizeof text,
+             "the edge type '%s' has as many edges, the other way: where these are the reverses, "
+             "they tell of edges that are held out, and scores are too good; name it as "
+             "options.reverse_edge_type",
+             job->types.etypes[job->link_suspect].name);
+    say(arg, true, text);
+}
+
 static int survey_links(struct run_job *job, const struct run_survey_splits *splits,
                         run_survey_say say, void *arg, struct error *error)
 {
-    char text[400];
+    char text[800], nodes[300];
     const struct model_config *model = &job->config->model;
     const struct link_edges *edges = &job->link_edges;
+    const char *type = job->config->edge_type;
     (void)error;
+    describe_nodes(job, nodes, sizeof nodes);
     snprintf(text, sizeof text,
-             "%llu nodes; %zu edges to train on, with %u negative%s each, %zu to validate, %zu to "
+             "%s; %zu edges%s%s%s to train on, with %u negative%s each, %zu to validate, %zu to "
              "test; %s of %u outputs with %zu parameters; %llu step%s an epoch",
-             (unsigned long long)tr_graph_num_nodes(job->graph, 0), tr_nodes_count(edges->train),
-             job->config->negatives, job->config->negatives == 1 ? "" : "s",
-             edges->held[LINK_VALIDATION].count, edges->held[LINK_TEST].count,
-             model_kind_name(model->kind), model->classes, model_params(job->model)->trained,
-             (unsigned long long)splits->steps, splits->steps == 1 ? "" : "s");
+             nodes, tr_nodes_count(edges->train), type != NULL ? " of '" : "",
+             type != NULL ? type : "", type != NULL ? "'" : "", job->config->negatives,
+             job->config->negatives == 1 ? "" : "s", edges->held[LINK_VALIDATION].count,
+             edges->held[LINK_TEST].count, model_kind_name(model->kind), model->classes,
+             model_params(job->model)->trained, (unsigned long long)splits->steps,
+             splits->steps == 1 ? "" : "s");
     say(arg, false, text);
-    if (edges->held[LINK_VALIDATION].count == 0)
-        say(arg, true, "no edge is held out to validate: the model is that of the last epoch");
+    advise_links(job, say, arg);
     return 0;
 }
 
 const struct run_task run_task_links = {
+    .find_types = find_link_types,
     .complete = complete_links,
     .prepare = prepare_links,
     .choose = choose_links,

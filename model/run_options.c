@@ -232,10 +232,19 @@ static int read_links(struct run_config *config, const struct tr_train_options *
     config->model.loss = MODEL_SIGMOID;
     if (from->dropout == TR_TRAIN_REAL_CHOSEN)
         config->model.dropout = 0;
-    config->choose_kind = config->choose_layers = config->choose_norm = false;
+    config->choose_layers = config->choose_norm = false;
     config->choose_hidden = config->choose_input_dropout = config->choose_l2 = false;
     config->choose_normalise = false;
     return 0;
+}
+
+/* What is of links alone, and was named. NULL: nothing. */
+static const char *find_of_links(const struct tr_train_options *from)
+{
+    return from->negatives != 0              ? "negatives"
+           : from->edge_type != NULL         ? "edge_type"
+           : from->reverse_edge_type != NULL ? "reverse_edge_type"
+                                             : NULL;
 }
 
 static int read_task(struct run_config *config, const struct tr_train_options *from,
@@ -250,9 +259,10 @@ static int read_task(struct run_config *config, const struct tr_train_options *f
         return read_links(config, from, error);
     if (config->model.metric == MODEL_MRR)
         return tr_error_set(error, TR_EINVAL, "options.metric 'mrr' is for options.task 'link'");
-    return from->negatives == 0
+    const char *of_links = find_of_links(from);
+    return of_links == NULL
                ? 0
-               : tr_error_set(error, TR_EINVAL, "options.negatives is for options.task 'link'");
+               : tr_error_set(error, TR_EINVAL, "options.%s is for options.task 'link'", of_links);
 }
 
 static int read_draws(struct run_config *config, const struct tr_train_options *from,
@@ -299,10 +309,14 @@ int run_options_read(struct run_config *config, const struct tr_train_options *f
     if (rv == 0)
         rv = read_draws(config, from, error);
     const bool links = config->model.task == MODEL_LINKS;
+    const struct run_type_names types = { .label_type = from->label_type,
+                                          .etype_fanout = from->etype_fanout,
+                                          .edge_type = from->edge_type,
+                                          .reverse_edge_type = from->reverse_edge_type };
     if (rv == 0 &&
         (run_config_names(config, from->features, links ? "" : from->labels, from->train_mask,
                           from->val_mask, from->test_mask, from->edge_weight) != 0 ||
-         run_config_name_types(config, from->label_type, from->etype_fanout) != 0 ||
+         run_config_name_types(config, &types) != 0 ||
          run_config_name_draws(config, from->draw_by, from->draw_mask) != 0))
         rv = tr_error_set(error, TR_ENOMEM, "no memory for the options of a training");
     config->open = find_open(config, from);

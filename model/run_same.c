@@ -32,6 +32,24 @@ static void expect_shape(struct run_config *config, const struct run_config *beg
         config->model.hidden = RUN_SHAPE_DEEP_HIDDEN;
 }
 
+/* Does the relation alone name a type, "SRC:REL:DST"? */
+static bool is_relation_of(const char *relation, const char *type)
+{
+    const char *begin = strchr(type, ':'), *end = strrchr(type, ':');
+    size_t length = strlen(relation);
+    return begin != NULL && end == begin + 1 + length && strncmp(begin + 1, relation, length) == 0;
+}
+
+/* A type of edges that is left out, or named by its relation alone, is that of the begun run. */
+static int take_edge_type(char **name, const char *was)
+{
+    if (was == NULL || (*name != NULL && !is_relation_of(*name, was)))
+        return 0;
+    free(*name);
+    *name = strdup(was);
+    return *name != NULL ? 0 : TR_ENOMEM;
+}
+
 /* What follows from the graph alone: that of the begun run. A mask that nobody named is the usual one
  * where the graph has it. */
 static int take_facts(struct run_config *config, const struct run_config *begun)
@@ -62,7 +80,9 @@ static int take_facts(struct run_config *config, const struct run_config *begun)
     if (config->label_type == NULL && begun->label_type != NULL &&
         (config->label_type = strdup(begun->label_type)) == NULL)
         return TR_ENOMEM;
-    return 0;
+    int rv = take_edge_type(&config->edge_type, begun->edge_type);
+    rv |= take_edge_type(&config->reverse_edge_type, begun->reverse_edge_type);
+    return rv != 0 ? TR_ENOMEM : 0;
 }
 
 /* Completes the configuration as a training would that began anew on the same graph. unknown: options

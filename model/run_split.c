@@ -91,8 +91,8 @@ int run_job_open_loader(struct run_job *job, struct tr_nodes *nodes,
 }
 
 /* mask NULL: all nodes. */
-static int open_split(struct run_job *job, const char *mask, struct run_job_split *split,
-                      struct error *error)
+static int open_split(struct run_job *job, uint32_t ntype, const char *mask,
+                      struct run_job_split *split, struct error *error)
 {
     struct tr_error why = TR_ERROR_INIT;
     *split = (struct run_job_split){ 0 };
@@ -100,9 +100,8 @@ static int open_split(struct run_job *job, const char *mask, struct run_job_spli
     run_job_loader_options(job, false, &options);
     options.world = 1;
     int rv = mask == NULL
-                 ? tr_nodes_all(job->graph, job->ntype, TR_WAIT_FOREVER, &split->nodes, &why)
-                 : tr_nodes_masked(job->graph, job->ntype, mask, TR_WAIT_FOREVER, &split->nodes,
-                                   &why);
+                 ? tr_nodes_all(job->graph, ntype, TR_WAIT_FOREVER, &split->nodes, &why)
+                 : tr_nodes_masked(job->graph, ntype, mask, TR_WAIT_FOREVER, &split->nodes, &why);
     if (rv != 0)
         return session_failed(&why, rv, error);
     return run_job_open_loader(job, split->nodes, &options, split, error);
@@ -111,12 +110,13 @@ static int open_split(struct run_job *job, const char *mask, struct run_job_spli
 int run_job_split_open(struct run_job *job, const char *mask, struct run_job_split *split,
                        struct error *error)
 {
-    return open_split(job, mask, split, error);
+    return open_split(job, job->ntype, mask, split, error);
 }
 
-int run_job_split_open_all(struct run_job *job, struct run_job_split *split, struct error *error)
+int run_job_split_open_all(struct run_job *job, uint32_t ntype, struct run_job_split *split,
+                           struct error *error)
 {
-    return open_split(job, NULL, split, error);
+    return open_split(job, ntype, NULL, split, error);
 }
 
 static const char *mask_of(const struct run_config *config, enum tr_split part)
@@ -134,7 +134,7 @@ bool run_nodes_hold_out(const struct run_config *config, enum tr_split part)
 int run_nodes_split_held(struct run_job *job, enum tr_split part, struct run_job_split *split,
                          struct error *error)
 {
-    return open_split(job, mask_of(job->config, part), split, error);
+    return open_split(job, job->ntype, mask_of(job->config, part), split, error);
 }
 
 /* Every epoch would be empty, and the model that of the start. */

@@ -15,6 +15,9 @@
 struct run_task {
     /* Trainers may have seeds of their own, by a deal. */
     bool has_deals;
+    /* Finds the types of the graph that count: the job's ntype and the targets of its types, with their
+     * names in the configuration. The graph is open. */
+    int (*find_types)(struct run_job *job, const struct tr_book *book, struct error *error);
     /* Completes the configuration by the graph, but for the inputs; *classes: outputs that a model needs
      * at least. The graph and its partitions are open. */
     int (*complete)(struct run_job *job, uint32_t *classes, struct error *error);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "model/run_job_inside.h"
+#include "model/run_task.h"
 
 /* The features that nobody has to name; a graph may be without them. */
 #define FEATURES_UNSAID "feat"
@@ -187,11 +188,6 @@ static int refuse_types(const struct run_job *job, const char *path, struct erro
         return error_set(error, TR_EINVAL,
                          "options.label_type and options.etype_fanout are for models of relations: "
                          "give options.model 'rgcn' or 'gat'");
-    if (config->model.task == MODEL_LINKS && (ntypes != 1 || etypes != 1))
-        return error_set(error, TR_EUNSUPPORTED,
-                         "%s has %u node type%s and %u edge type%s; options.task 'link' takes "
-                         "graphs with one of each",
-                         path, ntypes, ntypes == 1 ? "" : "s", etypes, etypes == 1 ? "" : "s");
     if (!relations && (ntypes != 1 || etypes != 1))
         return error_set(
             error, TR_EUNSUPPORTED,
@@ -225,21 +221,19 @@ static void choose_relations(struct run_job *job)
     config->choose_kind = false;
 }
 
-int run_job_take_types(struct run_job *job, const char *path, struct error *error)
+int run_nodes_find_types(struct run_job *job, const struct tr_book *book, struct error *error)
 {
-    struct tr_error why = TR_ERROR_INIT;
-    struct tr_book *book = NULL;
-    choose_relations(job);
-    int rv = refuse_types(job, path, error);
-    job->has_features = true;
-    if (rv != 0 || !model_kind_has_relations(job->config->model.kind))
-        return rv;
-    rv = find_label_type(job, error);
-    if (rv != 0)
-        return rv;
+    (void)book;
+    int rv = find_label_type(job, error);
+    job->types.targets[MODEL_SOURCES] = job->types.targets[MODEL_DESTINATIONS] = job->ntype;
+    return rv;
+}
+
+/* Of a model of relations, behind the targets. */
+static int take_types(struct run_job *job, const struct tr_book *book, struct error *error)
+{
     job->types.num_ntypes = tr_graph_num_ntypes(job->graph);
     job->types.num_etypes = tr_graph_num_etypes(job->graph);
-    job->types.target = job->ntype;
     struct model_ntype *ntypes = calloc((size_t)job->types.num_ntypes + 1, sizeof *ntypes);
     struct model_etype *etypes = calloc((size_t)job->types.num_etypes + 1, sizeof *etypes);
     /* run_job_drop_types() frees them, also those of a failure. */
@@ -249,21 +243,36 @@ int run_job_take_types(struct run_job *job, const char *path, struct error *erro
         job->types.num_etypes = etypes == NULL ? 0 : job->types.num_etypes;
         return refuse_memory(error);
     }
-    rv = tr_book_open(path, &book, &why);
-    if (rv != 0)
-        return session_failed(&why, rv, error);
-    rv = take_ntypes(job, ntypes, error);
+    int rv = take_ntypes(job, ntypes, error);
     if (rv == 0)
         rv = take_etypes(job, book, etypes, error);
     if (rv == 0)
         rv = take_fanouts(job, book, error);
-    tr_book_close(book);
     job->config->model.types = &job->types;
     /* What several types have is not chosen by the features of one. */
     bool measured = job->types.num_ntypes == 1 && job->has_features;
     job->config->choose_layers = job->config->choose_norm = false;
     job->config->choose_standardise = job->config->choose_standardise && measured;
     job->config->choose_normalise = job->config->choose_normalise && measured;
+    return rv;
+}
+
+int run_job_take_types(struct run_job *job, const char *path, struct error *error)
+{
+    struct tr_error why = TR_ERROR_INIT;
+    struct tr_book *book = NULL;
+    choose_relations(job);
+    int rv = refuse_types(job, path, error);
+    job->has_features = true;
+    if (rv != 0)
+        return rv;
+    rv = tr_book_open(path, &book, &why);
+    if (rv != 0)
+        return session_failed(&why, rv, error);
+    rv = job->task->find_types(job, book, error);
+    if (rv == 0 && model_kind_has_relations(job->config->model.kind))
+        rv = take_types(job, book, error);
+    tr_book_close(book);
     return rv;
 }
 

@@ -93,6 +93,8 @@ int tr_model_info(const struct tr_model *model, struct tr_model_info *info, stru
                                          .edge_weight = model->config.edge_weight,
                                          .label_type = model->config.label_type,
                                          .etype_fanout = model->config.etype_fanout,
+                                         .edge_type = model->config.edge_type,
+                                         .reverse_edge_type = model->config.reverse_edge_type,
                                          .num_relations = model->relations.count,
                                          .bases = config->bases,
                                          .heads = config->kind == MODEL_GAT ? config->heads : 0,

@@ -52,7 +52,7 @@ static int take_edges(struct whole_batch *whole, const struct model_types *types
                                  : &graph->drawn[(size_t)place.part * types->num_etypes + etype];
         for (uint64_t e = csc->index[place.row]; e < csc->index[place.row + 1]; e++) {
             uint32_t source = node_map_source(src, csc, csc->indices[e]);
-            if ((graph->links == NULL || link_split_passes(graph->links, source, v)) &&
+            if ((graph->links == NULL || link_split_passes(graph->links, etype, source, v)) &&
                 (drawn == NULL || drawn_edges_pass(drawn, e)))
                 sources[at++] = source;
         }
@@ -61,8 +61,8 @@ static int take_edges(struct whole_batch *whole, const struct model_types *types
     whole->edges[etype] = (struct block_edges){
         .num_dst = dst->num_nodes, .num_edges = at, .index = index, .sources = sources
     };
-    /* The last layer has destinations of one type. */
-    if (types->etypes[etype].dst == types->target)
+    /* The last layer has destinations of the targets alone. */
+    if (model_types_is_target(types, types->etypes[etype].dst))
         whole->edges[whole->num_etypes + etype] = whole->edges[etype];
     return 0;
 }
@@ -123,10 +123,11 @@ static int take_nodes(struct whole_batch *whole, const struct model_types *types
         whole->ids[v] = v;
     for (uint32_t t = 0; t < types->num_ntypes; t++) {
         uint32_t count = graph->maps[t].num_nodes;
+        bool target = model_types_is_target(types, t);
         whole->counts[t] = count;
-        whole->counts[types->num_ntypes + t] = t == types->target ? count : 0;
+        whole->counts[types->num_ntypes + t] = target ? count : 0;
         whole->nodes[t] = (struct batch_nodes){ .num_nodes = count,
-                                                .num_seeds = t == types->target ? count : 0,
+                                                .num_seeds = target ? count : 0,
                                                 .original_ids = whole->ids };
     }
     return 0;

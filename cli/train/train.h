@@ -16,6 +16,7 @@ struct train_values {
     const char *run;
     int task;
     uint64_t negatives;
+    const char *edge_type, *reverse_edge_type;
     int model;
     uint64_t layers;
     uint64_t hidden;

@@ -32,6 +32,20 @@ const struct option_spec train_options[] = {
       .fallback = "0",
       .max = TR_TRAIN_NEGATIVES_MAX,
       .help = "for --task link: pairs that are drawn for each edge to be told from it; 0: 1" },
+    { .name = "edge-type",
+      .field = "options.edge_type",
+      .kind = OPTION_TEXT,
+      .offset = AT(edge_type),
+      .metavar = "REL",
+      .help = "for --task link: the edges that are learned, REL or SRC:REL:DST; otherwise the only "
+              "type" },
+    { .name = "reverse-edge-type",
+      .field = "options.reverse_edge_type",
+      .kind = OPTION_TEXT,
+      .offset = AT(reverse_edge_type),
+      .metavar = "REL",
+      .help = "for --task link: the type that has these edges the other way; otherwise "
+              "DST:rev_REL:SRC" },
     { .name = "model",
       .kind = OPTION_CHOICE,
       .offset = AT(model),
@@ -504,6 +518,8 @@ static void choose_model(const struct train_values *values, struct tr_train_opti
 {
     options->task = TASKS[values->task];
     options->negatives = (uint32_t)values->negatives;
+    options->edge_type = values->edge_type;
+    options->reverse_edge_type = values->reverse_edge_type;
     options->model = MODELS[values->model];
     options->hidden = choose_count(values->hidden);
     options->etype_fanout = values->etype_fanout;

@@ -181,7 +181,8 @@ struct tr_train_options {
     const char *etype_fanout;
     uint32_t bases; /* rgcn: matrices that relations share, which each mixes; 0: none are shared */
     uint32_t heads; /* gat: of attention, in each layer; 0: TR_TRAIN_HEADS_OF_GAT */
-    /* "node", the default: the labels of nodes. "link": which nodes an edge joins.
+    /* "node", the default: the labels of nodes. "link": which nodes an edge of
+     * options.edge_type joins.
      * A pair of nodes is scored by the dot product of their outputs, rows of `hidden` numbers, which
      * is to tell an edge from pairs of its source and a node that is drawn (binary cross-entropy; loss
      * is then "sigmoid" or its default). The masks are features of edges; where these have no
@@ -203,6 +204,12 @@ struct tr_train_options {
     /* A feature of edges: only those that it marks carry messages, in training, scoring and
      * inference. Edge types without it are not restricted; NULL: none is. Of sage, rgcn and gat. */
     const char *draw_mask;
+    /* Of "link": the type of the edges that are learned, "SRC:REL:DST", or the relation alone where one type
+     * has it; NULL: the only type that is not another's reverse. Its masks are features of its edges. */
+    const char *edge_type;
+    /* The type that has these edges the other way: edges that are held out carry no messages there either.
+     * NULL: the one whose name says so, "DST:rev_REL:SRC", where there is one. */
+    const char *reverse_edge_type;
 };
 
 #define TR_TRAIN_NEGATIVES_MAX 1024
@@ -320,6 +327,17 @@ TR_API int tr_infer_get_outputs(const struct tr_task *task, struct tr_rows *outp
 TR_API int tr_infer_get_embeddings(const struct tr_task *task, struct tr_rows *embeddings,
                                    struct tr_error *error);
 
+/* The node types whose nodes have outputs, from 0: one, and of links between nodes of two types that of
+ * their sources and then that of their destinations. The name is the task's. TR_ERANGE: there is no such
+ * number. */
+TR_API int tr_infer_node_type(const struct tr_task *task, uint32_t index, const char **name,
+                              struct tr_error *error);
+/* The same as above, of the nodes of the type with that number; those are of the first one. */
+TR_API int tr_infer_get_outputs_of(const struct tr_task *task, uint32_t index,
+                                   struct tr_rows *outputs, struct tr_error *error);
+TR_API int tr_infer_get_embeddings_of(const struct tr_task *task, uint32_t index,
+                                      struct tr_rows *embeddings, struct tr_error *error);
+
 enum tr_split { TR_SPLIT_TRAIN = 0, TR_SPLIT_VALIDATION = 1, TR_SPLIT_TEST = 2 };
 
 /* Compares them with the labels of the nodes of one of the run's masks. A run that has no such mask,
@@ -342,7 +360,8 @@ TR_API int tr_infer_get_confusion(const struct tr_task *task, enum tr_split spli
 /* Writes them as a .npy file; or, where the name ends with .csv or .jsonl, what they predict, a line
  * a node by original ID: its class and the probability of that, or with sigmoid a probability for
  * each output (troupe-infer(1) has the columns and keys). A model of links predicts nothing of a node by
- * itself: TR_EUNSUPPORTED for the second. The file appears whole or not at all. */
+ * itself: TR_EUNSUPPORTED for the second. Of several node types each has a file, FILE.TYPE.npy in the place of
+ * FILE.npy. A file appears whole or not at all. */
 TR_API int tr_infer_write(const struct tr_task *task, const char *path, struct tr_error *error);
 
 /* Writes the rows of tr_infer_get_embeddings() as a .npy file, in the same way. */
@@ -444,12 +463,15 @@ struct tr_model_info {
     uint64_t num_relations; /* that tr_model_relation() names */
     uint32_t bases, heads;
     const char *task; /* "node" or "link": what outputs are for (options.task) */
+    /* Of links, whole names: the edges that are scored, and those the other way; NULL: of the only type,
+     * none. */
+    const char *edge_type, *reverse_edge_type;
 };
 
 #define TR_MODEL_INFO_INIT                                                                      \
     {                                                                                           \
         sizeof(struct tr_model_info), NULL, 0, 0, 0, 0, NULL, NULL, false, NULL, NULL, 0, NULL, \
-            false, false, false, "", NULL, NULL, NULL, 0, 0, 0, NULL                            \
+            false, false, false, "", NULL, NULL, NULL, 0, 0, 0, NULL, NULL, NULL                \
     }
 
 #define TR_TENSOR_NDIM_MAX 8

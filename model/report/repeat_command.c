@@ -10,6 +10,8 @@
 const struct repeat_option repeat_options[] = {
     { "task", "task", false, "node" },
     { "negatives", "negatives", false, "0" },
+    { "edge-type", "edge_type", false, NULL },
+    { "reverse-edge-type", "reverse_edge_type", false, NULL },
     { "model", "kind", false, "auto" },
     { "hidden", "hidden", false, NULL },
     { "residual", "residual", true, NULL },

@@ -167,7 +167,8 @@ def train(
         defaults are those of troupe-train(1): ``model="gcn"``, ``hidden=``, ``batch_size=``,
         ``epochs=``, ``lr=``, ``dropout=``, ``seed=``, ``replace=True``, ``resume=True``, ...;
         ``sampler="labor"``, ``draw_by=`` and ``draw_mask=`` (features of edges) say how it draws;
-        ``task="link"`` learns which nodes an edge joins, with ``negatives=`` pairs for each.
+        ``task="link"`` learns which nodes an edge of ``edge_type=`` joins, with ``negatives=``
+        pairs for each.
 
     Ctrl-C, or an exception of a callback, cancels the training.
     """
@@ -200,6 +201,7 @@ class Predictions:
 
     ``outputs`` and ``embeddings`` are float32 arrays of shape ``(num_nodes, classes)`` and
     ``(num_nodes, hidden)``, a row a node by *original* ID; the first is before softmax or sigmoid.
+    Of links between nodes of two types they are dicts of such arrays by node type.
     """
 
     def __init__(self, task: Any, tensors: Tensors, graph: str, run: str, sampled: bool) -> None:
@@ -210,9 +212,22 @@ class Predictions:
         ffi.gc(task, None)
         self._tensors = tensors
 
-    def _rows(self, function: Any) -> Any:
+    def _types(self) -> list[str]:
+        """The node types whose nodes have outputs: one, or both ends' of links of two types."""
+        names, name, error = [], ffi.new("char const **"), error_struct()
+        while model.tr_infer_node_type(self._task, len(names), name, error) == 0:
+            names.append(os.fsdecode(ffi.string(name[0])))
+        return names
+
+    def _by_type(self, function: Any) -> Any:
+        types = self._types()
+        if len(types) < 2:
+            return self._rows(function, 0)
+        return {name: self._rows(function, index) for index, name in enumerate(types)}
+
+    def _rows(self, function: Any, index: int) -> Any:
         rows = made("tr_rows")
-        call(function, self._task, rows)
+        call(function, self._task, index, rows)
         shape = (int(rows.num_rows), int(rows.width))
         view = _core.View(self._handle, address(rows.rows), DTYPES[rows.dtype], shape)
         return tensor_of(view, self._tensors)
@@ -220,12 +235,12 @@ class Predictions:
     @property
     def outputs(self) -> Any:
         """Before softmax or sigmoid."""
-        return self._rows(model.tr_infer_get_outputs)
+        return self._by_type(model.tr_infer_get_outputs_of)
 
     @property
     def embeddings(self) -> Any:
         """The rows of the last hidden layer, where they were asked for."""
-        return self._rows(model.tr_infer_get_embeddings)
+        return self._by_type(model.tr_infer_get_embeddings_of)
 
     def scores(self, split: str = "test") -> Report | None:
         """The nodes of one of the run's masks: "train", "validation" or "test"; None: no label."""
@@ -235,7 +250,7 @@ class Predictions:
 
     def confusion(self, split: str = "test") -> np.ndarray[Any, np.dtype[np.uint64]]:
         """Counts ``[a, b]`` of labelled nodes of class a that were taken for class b."""
-        classes = int(self.outputs.shape[1])
+        classes = int(self._rows(model.tr_infer_get_outputs_of, 0).shape[1])
         counts = np.zeros((classes, classes), dtype=np.uint64)
         into = ffi.cast("uint64_t *", counts.ctypes.data)
         call(model.tr_infer_get_confusion, self._task, _split(split), into, counts.size)
@@ -276,7 +291,10 @@ class Predictions:
         call(lib.tr_file_write, encoded(path), ffi.from_buffer(data), len(data))
 
     def write(self, path: AnyPath) -> None:
-        """Writes outputs as .npy, or predictions as .csv or .jsonl."""
+        """Writes outputs as .npy, or predictions as .csv or .jsonl.
+
+        Outputs of two node types are two files, ``NAME.TYPE.npy``.
+        """
         call(model.tr_infer_write, self._task, encoded(path))
 
     def write_embeddings(self, path: AnyPath) -> None:

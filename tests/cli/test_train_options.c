@@ -142,6 +142,8 @@ static void every_option_reaches_its_field(void **unused)
         "--checkpoint-every=21",
         "--checkpoint-keep=22",
         "--checkpoints=k",
+        "--edge-type=s:r:d",
+        "--reverse-edge-type=b",
         "--servers=23",
         "--samplers=24",
         "--loops=25",
@@ -186,6 +188,8 @@ static void every_option_reaches_its_field(void **unused)
     assert_string_equal(o.draw_mask, "r");
     assert_string_equal(o.label_type, "t");
     assert_string_equal(o.etype_fanout, "e=1");
+    assert_string_equal(o.edge_type, "s:r:d");
+    assert_string_equal(o.reverse_edge_type, "b");
     assert_int_equal(o.bases, 28);
     assert_int_equal(o.heads, 29);
     assert_string_equal(o.labels, "l");

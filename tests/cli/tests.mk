@@ -56,6 +56,7 @@ cli_shell_tests = \
     tests/cli/stalls.sh \
     tests/cli/train.sh \
     tests/cli/links.sh \
+    tests/cli/typed_links.sh \
     tests/cli/trainers.sh \
     tests/cli/trial.sh \
     tests/cli/trial_cluster.sh \

@@ -21,6 +21,7 @@
 #include "tests/model/made_batch.h"
 #include "tests/model/made_graph.h"
 #include "tests/model/model_slopes.h"
+#include "tests/model/typed_batch.h"
 
 #define SEEDS 12u
 #define PAIRS 17u
@@ -28,20 +29,31 @@
 #define NODES 400u
 #define FEATURES 6u
 
-static struct batch_pairs make_pairs(uint32_t seeds, uint32_t count, uint32_t negatives,
-                                     uint64_t seed)
+static struct batch_pairs make_pairs_with(uint32_t seeds, uint32_t count, uint32_t negatives,
+                                          enum negative_ends which, uint64_t seed)
 {
     uint64_t key = key_mix(seed + 5), draw = 0;
-    uint32_t *ends = malloc((2 + (size_t)negatives) * count * sizeof *ends + 1);
+    uint32_t *ends = malloc((2 + 2 * (size_t)negatives) * count * sizeof *ends + 1);
     assert_non_null(ends);
-    for (uint32_t i = 0; i < (2 + negatives) * count; i++)
+    for (uint32_t i = 0; i < (2 + 2 * negatives) * count; i++)
         ends[i] = (uint32_t)key_below(key, &draw, seeds);
+    const struct negatives_rule rule = { .each = negatives, .ends = which };
+    uint32_t drawn = negatives_each(&rule, PAIR_DESTINATION) * count;
     return (struct batch_pairs){ .count = count,
                                  .sources = ends,
                                  .destinations = ends + count,
-                                 .negatives_rule = { .each = negatives },
-                                 .count_negatives = negatives * count,
-                                 .negatives = ends + 2 * (size_t)count };
+                                 .negatives_rule = rule,
+                                 .count_negatives = drawn,
+                                 .negatives = ends + 2 * (size_t)count,
+                                 .count_negative_sources = negatives_each(&rule, PAIR_SOURCE) *
+                                                           count,
+                                 .negative_sources = ends + 2 * (size_t)count + drawn };
+}
+
+static struct batch_pairs make_pairs(uint32_t seeds, uint32_t count, uint32_t negatives,
+                                     uint64_t seed)
+{
+    return make_pairs_with(seeds, count, negatives, NEGATIVE_DESTINATIONS, seed);
 }
 
 static void free_pairs(const struct batch_pairs *pairs)
@@ -55,36 +67,48 @@ static void fill_rows(float *rows, size_t count, float scale, uint64_t seed)
         rows[i] = scale * (2 * key_float(key_mix(seed), i) - 1);
 }
 
-static double loss_of(const float *outputs, const struct batch_pairs *pairs, float *grads)
+/* Outputs [2][SEEDS][WIDTH], of sources and of destinations; within a type both are the first. */
+static double loss_of(const float *outputs, bool typed, const struct batch_pairs *pairs,
+                      float *grads)
 {
     struct loss_sum loss;
+    const size_t second = typed ? SEEDS * WIDTH : 0;
+    const struct link_ends sources = { outputs, grads, SEEDS };
+    const struct link_ends destinations = { outputs + second, grads + second, SEEDS };
     assert_int_equal(
-        link_loss_compute(parallel_serial, outputs, SEEDS, WIDTH, pairs, PAIRS, grads, &loss), 0);
+        link_loss_compute(parallel_serial, &sources, &destinations, WIDTH, pairs, PAIRS, &loss), 0);
     assert_int_equal(loss.labelled, pairs->count);
     return loss.sum / PAIRS;
 }
 
 /* Nodes come in many pairs, as source, destination and negative, of themselves too. */
+static void check_slopes_of_loss(const struct batch_pairs *pairs, bool typed)
+{
+    float outputs[2 * SEEDS * WIDTH], grads[2 * SEEDS * WIDTH], ignored[2 * SEEDS * WIDTH];
+    fill_rows(outputs, 2 * SEEDS * WIDTH, 1, 3);
+    loss_of(outputs, typed, pairs, grads);
+    for (size_t i = 0; i < (typed ? 2 : 1) * (size_t)SEEDS * WIDTH; i++) {
+        const float old = outputs[i], step = 1e-2f;
+        outputs[i] = old + step;
+        double high = loss_of(outputs, typed, pairs, ignored), high_at = (double)outputs[i];
+        outputs[i] = old - step;
+        double low = loss_of(outputs, typed, pairs, ignored), low_at = (double)outputs[i];
+        outputs[i] = old;
+        double slope = (high - low) / (high_at - low_at);
+        assert_true(fabs(slope - (double)grads[i]) < 1e-4 + 1e-3 * fabs(slope));
+    }
+}
+
 static void test_slopes_of_loss(void **state)
 {
     (void)state;
-    for (uint32_t negatives = 1; negatives <= 4; negatives++) {
-        struct batch_pairs pairs = make_pairs(SEEDS, PAIRS, negatives, negatives);
-        float outputs[SEEDS * WIDTH], grads[SEEDS * WIDTH], ignored[SEEDS * WIDTH];
-        fill_rows(outputs, SEEDS * WIDTH, 1, 3);
-        loss_of(outputs, &pairs, grads);
-        for (size_t i = 0; i < SEEDS * WIDTH; i++) {
-            const float old = outputs[i], step = 1e-2f;
-            outputs[i] = old + step;
-            double high = loss_of(outputs, &pairs, ignored), high_at = (double)outputs[i];
-            outputs[i] = old - step;
-            double low = loss_of(outputs, &pairs, ignored), low_at = (double)outputs[i];
-            outputs[i] = old;
-            double slope = (high - low) / (high_at - low_at);
-            assert_true(fabs(slope - (double)grads[i]) < 1e-4 + 1e-3 * fabs(slope));
+    for (uint32_t negatives = 1; negatives <= 4; negatives++)
+        for (enum negative_ends ends = 0; ends < NEGATIVE_ENDS; ends++) {
+            struct batch_pairs pairs = make_pairs_with(SEEDS, PAIRS, negatives, ends, negatives);
+            check_slopes_of_loss(&pairs, false);
+            check_slopes_of_loss(&pairs, true);
+            free_pairs(&pairs);
         }
-        free_pairs(&pairs);
-    }
 }
 
 /* The mean over a pair and its negatives, which a plain sum gives too. */
@@ -105,7 +129,7 @@ static void test_loss_is_the_mean_of_entropies(void **state)
             double chance = 1 / (1 + exp(-score));
             expected -= log(j == 0 ? chance : 1 - chance) / 4;
         }
-    assert_true(fabs(loss_of(outputs, &pairs, grads) - expected / PAIRS) < 1e-6);
+    assert_true(fabs(loss_of(outputs, false, &pairs, grads) - expected / PAIRS) < 1e-6);
     free_pairs(&pairs);
 }
 
@@ -116,7 +140,7 @@ static void test_loss_of_large_scores_is_finite(void **state)
     struct batch_pairs pairs = make_pairs(SEEDS, PAIRS, 2, 9);
     float outputs[SEEDS * WIDTH], grads[SEEDS * WIDTH];
     fill_rows(outputs, SEEDS * WIDTH, 1e4f, 5);
-    assert_true(isfinite(loss_of(outputs, &pairs, grads)));
+    assert_true(isfinite(loss_of(outputs, false, &pairs, grads)));
     for (size_t i = 0; i < SEEDS * WIDTH; i++)
         assert_true(isfinite(grads[i]));
     assert_true(link_entropy(1e6, true) == 0 && link_entropy(1e6, false) == 1e6);
@@ -138,9 +162,8 @@ static void test_threads_change_no_bit(void **state)
         struct loss_sum loss;
         grads[threads] = malloc(count * sizeof **grads);
         assert_non_null(grads[threads]);
-        assert_int_equal(link_loss_compute(parallel, outputs, MANY_SEEDS, WIDTH, &pairs, 1,
-                                           grads[threads], &loss),
-                         0);
+        const struct link_ends ends = { outputs, grads[threads], MANY_SEEDS };
+        assert_int_equal(link_loss_compute(parallel, &ends, &ends, WIDTH, &pairs, 1, &loss), 0);
         sums[threads] = loss.sum;
         threads_destroy(parallel);
     }
@@ -152,7 +175,7 @@ static void test_threads_change_no_bit(void **state)
     free_pairs(&pairs);
 }
 
-static struct model *make_model(enum model_kind kind, uint32_t layers)
+static struct model_config configure(enum model_kind kind, uint32_t layers)
 {
     struct model_config config = model_config_default();
     config.task = MODEL_LINKS;
@@ -164,12 +187,23 @@ static struct model *make_model(enum model_kind kind, uint32_t layers)
     config.classes = 7;
     config.dropout = 0;
     config.seed = 11;
+    return config;
+}
+
+static struct model *make_model_of(const struct model_config *config)
+{
     struct model *model;
-    assert_int_equal(model_create(&model, &config, parallel_serial, NULL), 0);
+    assert_int_equal(model_create(&model, config, parallel_serial, NULL), 0);
     size_t count;
     model_gradients(model, &count);
     model_move_weights(model, count);
     return model;
+}
+
+static struct model *make_model(enum model_kind kind, uint32_t layers)
+{
+    const struct model_config config = configure(kind, layers);
+    return make_model_of(&config);
 }
 
 /* Through all layers; a relu that switches within the step bends a few slopes. */
@@ -209,6 +243,51 @@ static void expect_refused(struct model *model, const struct mini_batch *batch)
     assert_true(error.text[0] != '\0');
 }
 
+/* Authors write papers and papers are by authors, which is the same; who cites and knows whom is not. */
+enum { WRITES, CITES, BY, KNOWS };
+static const struct model_ntype NTYPES[] = { { "paper", FEATURES, 0 }, { "author", 0, 80 } };
+static const struct model_etype ETYPES[] = { { "author:writes:paper", 1, 0 },
+                                             { "paper:cites:paper", 0, 0 },
+                                             { "paper:by:author", 0, 1 },
+                                             { "author:knows:author", 1, 1 } };
+static const struct model_types TYPES = { 2, 4, NTYPES, ETYPES, { 1, 0 } };
+static const struct link_types WRITTEN = { .etype = WRITES, .reverse = BY, .ntypes = { 1, 0 } };
+
+static struct mini_batch *make_typed_batch(uint64_t seed)
+{
+    const struct typed_shape shape = {
+        .types = &TYPES, .layers = 2, .seeds = SEEDS, .fanout_max = 4, .classes = 3, .seed = seed
+    };
+    return typed_batch_create(&shape);
+}
+
+/* Ends of two types, either of which is drawn. */
+static void test_slopes_of_typed_models(void **state)
+{
+    (void)state;
+    for (int kind = MODEL_RGCN; kind <= MODEL_GAT; kind++)
+        for (enum negative_ends ends = 0; ends < NEGATIVE_ENDS; ends++) {
+            struct mini_batch *batch = make_typed_batch(7);
+            struct batch_pairs pairs = make_pairs_with(SEEDS, PAIRS, 3, ends, 2);
+            batch->num_pair_types = 1;
+            batch->pairs = &pairs;
+            batch->step_seeds = PAIRS;
+            struct model_config config = configure((enum model_kind)kind, 2);
+            config.types = &TYPES;
+            struct model *model = make_model_of(&config);
+            size_t count;
+            model_gradients(model, &count);
+            const struct model_slopes slopes = model_slopes_of(model, batch, count);
+            assert_true(slopes.learned > 100);
+            assert_true(slopes.wrong * 50 <= slopes.learned);
+            pairs.etype = CITES; /* there are no outputs that score it */
+            expect_refused(model, batch);
+            model_destroy(model);
+            free_pairs(&pairs);
+            typed_batch_destroy(batch);
+        }
+}
+
 static void test_other_batches_are_refused(void **state)
 {
     (void)state;
@@ -231,7 +310,10 @@ static void test_other_batches_are_refused(void **state)
     tried.negatives_rule.of = NEGATIVES_OF_BATCH;
     expect_refused(model, batch);
     tried = pairs;
-    tried.negatives_rule.ends = NEGATIVE_SOURCES;
+    tried.negatives_rule.ends = NEGATIVE_SOURCES; /* there are none */
+    expect_refused(model, batch);
+    tried = pairs;
+    tried.etype = 1;
     expect_refused(model, batch);
     tried = pairs;
     ((uint32_t *)(uintptr_t)pairs.negatives)[3] = SEEDS;
@@ -244,7 +326,7 @@ static void test_other_batches_are_refused(void **state)
 static void test_split(void **state)
 {
     (void)state;
-    struct link_split split = link_split_make();
+    struct link_split split = link_split_make(NULL);
     size_t counts[LINK_PARTS] = { 0 }, all = 0;
     for (uint64_t a = 0; a < 500; a++) {
         assert_int_equal(link_split_part(&split, a, a), LINK_TRAIN);
@@ -265,7 +347,7 @@ static void test_pairs_held_apart(void **state)
 {
     (void)state;
     enum { SIDE = 40, HELD = 300 };
-    struct link_split split = link_split_make();
+    struct link_split split = link_split_make(NULL);
     bool held[SIDE][SIDE] = { { false } };
     uint64_t places[1024], key = key_mix(3), draw = 0;
     assert_int_equal(pair_table_room(HELD), 1024);
@@ -278,7 +360,7 @@ static void test_pairs_held_apart(void **state)
     }
     for (uint64_t a = 0; a < SIDE; a++)
         for (uint64_t b = 0; b < SIDE; b++)
-            assert_int_equal(link_split_passes(&split, a, b), !held[a][b]);
+            assert_int_equal(link_split_passes(&split, 0, a, b), !held[a][b]);
 }
 
 static struct made_graph *make_graph(void)
@@ -322,7 +404,7 @@ static void count_degrees(const struct made_graph *graph, const struct link_spli
     memset(degrees, 0, 2 * NODES * sizeof *degrees);
     for (uint32_t v = 0; v < NODES; v++)
         for (uint32_t e = graph->index[v]; e < graph->index[v + 1]; e++)
-            if (link_split_passes(split, graph->sources[e], v)) {
+            if (link_split_passes(split, 0, graph->sources[e], v)) {
                 degrees[v]++;
                 degrees[NODES + graph->sources[e]]++;
             }
@@ -332,7 +414,7 @@ static void test_filter(void **state)
 {
     (void)state;
     struct made_graph *graph = make_graph();
-    struct link_split split = link_split_make();
+    struct link_split split = link_split_make(NULL);
     struct link_filter filter = { 0 };
     uint32_t degrees[2 * NODES], seeds[SEEDS];
     count_degrees(graph, &split, degrees);
@@ -374,6 +456,104 @@ static void test_filter(void **state)
     made_graph_destroy(graph);
 }
 
+/* Edges that are seeds of the batch, as its pairs, up to so many. */
+static struct batch_pairs find_pairs(const struct mini_batch *batch, uint32_t *sources,
+                                     uint32_t *destinations, uint32_t most)
+{
+    const struct block_edges *edges = &batch->blocks[batch->num_layers - 1].edges[WRITES];
+    uint32_t count = 0;
+    for (uint32_t d = 0; d < edges->num_dst; d++)
+        for (uint32_t e = edges->index[d]; e < edges->index[d + 1] && count < most; e += 2)
+            if (edges->sources[e] < SEEDS) {
+                sources[count] = edges->sources[e];
+                destinations[count++] = d;
+            }
+    return (struct batch_pairs){ .count = count, .sources = sources, .destinations = destinations };
+}
+
+/* An author and a paper: of one pair, and held apart? */
+static bool is_hidden(const struct link_split *split, const struct mini_batch *batch,
+                      uint32_t author, uint32_t paper)
+{
+    for (uint32_t i = 0; i < batch->pairs->count; i++)
+        if (batch->pairs->sources[i] == author && batch->pairs->destinations[i] == paper)
+            return true;
+    return link_split_part(split, batch->nodes[1].original_ids[author],
+                           batch->nodes[0].original_ids[paper]) != LINK_TRAIN;
+}
+
+static size_t check_typed_edges(const struct link_split *split, const struct mini_batch *batch,
+                                uint32_t etype, const struct block_edges *before,
+                                const struct block_edges *after)
+{
+    uint32_t kept = 0;
+    for (uint32_t d = 0; d < before->num_dst; d++) {
+        for (uint32_t e = before->index[d]; e < before->index[d + 1]; e++) {
+            uint32_t s = before->sources[e];
+            if ((etype == WRITES && is_hidden(split, batch, s, d)) ||
+                (etype == BY && is_hidden(split, batch, d, s)))
+                continue;
+            assert_true(kept < after->num_edges);
+            assert_int_equal(after->sources[kept++], s);
+        }
+        assert_int_equal(after->index[d + 1], kept);
+    }
+    assert_int_equal(after->num_edges, kept);
+    return before->num_edges - kept;
+}
+
+/* Of the type that is scored, and of the one that has its reverses; all others pass. */
+static void test_filter_of_types(void **state)
+{
+    (void)state;
+    struct link_split split = link_split_make(&WRITTEN);
+    struct link_filter filter = { 0 };
+    size_t hidden[4] = { 0 };
+    for (uint64_t seed = 0; seed < 8; seed++) {
+        struct mini_batch *batch = make_typed_batch(seed);
+        uint32_t ends[2 * SEEDS];
+        struct batch_nodes nodes[2] = { batch->nodes[0], batch->nodes[1] };
+        struct block_edges edges[8];
+        for (uint32_t l = 0; l < 2; l++)
+            memcpy(edges + 4 * (size_t)l, batch->blocks[l].edges, 4 * sizeof *edges);
+        const struct batch_pairs pairs = find_pairs(batch, ends, ends + SEEDS, SEEDS);
+        batch->num_pair_types = 1;
+        batch->pairs = &pairs;
+        struct batch_view view = { .batch = *batch, .nodes = nodes, .edges = edges };
+        assert_int_equal(link_filter_batch(&filter, &split, &view, NULL), 0);
+        for (uint32_t l = 0; l < 2; l++)
+            for (uint32_t e = 0; e < 4; e++)
+                hidden[e] += check_typed_edges(&split, batch, e, &batch->blocks[l].edges[e],
+                                               &edges[4 * (size_t)l + e]);
+        typed_batch_destroy(batch);
+    }
+    assert_true(hidden[WRITES] > 0 && hidden[BY] > 0);
+    assert_true(hidden[CITES] == 0 && hidden[KNOWS] == 0);
+    link_filter_fini(&filter);
+}
+
+/* A pair of two types has an order: node 3 of the one is not node 3 of the other. */
+static void test_split_of_types(void **state)
+{
+    (void)state;
+    struct link_split split = link_split_make(&WRITTEN);
+    size_t counts[LINK_PARTS] = { 0 }, turned = 0, same = 0;
+    for (uint64_t a = 0; a < 300; a++)
+        for (uint64_t b = 0; b < 300; b++) {
+            enum link_split_part part = link_split_part(&split, a, b);
+            counts[part]++;
+            turned += part != link_split_part(&split, b, a);
+            same += a == b && part != LINK_TRAIN;
+            assert_int_equal(link_split_passes(&split, WRITES, a, b), part == LINK_TRAIN);
+            assert_int_equal(link_split_passes(&split, BY, b, a), part == LINK_TRAIN);
+            assert_true(link_split_passes(&split, CITES, a, b));
+        }
+    double off = 5 * sqrt(0.1 * 0.9 * 90000);
+    assert_true(fabs((double)counts[LINK_TEST] - 9000) < off);
+    assert_true(fabs((double)counts[LINK_VALIDATION] - 9000) < off);
+    assert_true(turned > 0 && same > 0);
+}
+
 /* Takes the edges that are held out from the graph itself. */
 static void drop_held_out(struct made_graph *graph, const struct link_split *split)
 {
@@ -383,7 +563,7 @@ static void drop_held_out(struct made_graph *graph, const struct link_split *spl
     for (uint32_t v = 0; v < NODES; v++) {
         uint32_t end = graph->index[v + 1];
         for (uint32_t e = begin; e < end; e++)
-            if (link_split_passes(split, graph->sources[e], v))
+            if (link_split_passes(split, 0, graph->sources[e], v))
                 graph->sources[kept++] = graph->sources[e];
         begin = end;
         graph->index[v + 1] = kept;
@@ -416,7 +596,7 @@ static void infer(enum model_kind kind, const struct made_graph *graph, uint32_t
 static void test_whole_graph_without_held_out_edges(void **state)
 {
     (void)state;
-    struct link_split split = link_split_make();
+    struct link_split split = link_split_make(NULL);
     uint32_t degrees[2 * NODES];
     for (int kind = MODEL_SAGE; kind <= MODEL_GAT; kind++) {
         struct made_graph *graph = make_graph(), *less = make_graph();
@@ -463,8 +643,9 @@ static void score(const float *rows, size_t nodes, size_t width, const struct li
                                     .cols = width };
     struct parallel *parallel = threads_create(3);
     struct scores serial;
-    assert_int_equal(link_scores_of(parallel_serial, &outputs, pairs, LINK_TEST, &serial), 0);
-    assert_int_equal(link_scores_of(parallel, &outputs, pairs, LINK_TEST, scores), 0);
+    assert_int_equal(link_scores_of(parallel_serial, &outputs, &outputs, pairs, LINK_TEST, &serial),
+                     0);
+    assert_int_equal(link_scores_of(parallel, &outputs, &outputs, pairs, LINK_TEST, scores), 0);
     assert_memory_equal(&serial, scores, sizeof serial);
     threads_destroy(parallel);
 }
@@ -553,10 +734,13 @@ int main(void)
         cmocka_unit_test(test_loss_of_large_scores_is_finite),
         cmocka_unit_test(test_threads_change_no_bit),
         cmocka_unit_test(test_slopes_of_models),
+        cmocka_unit_test(test_slopes_of_typed_models),
         cmocka_unit_test(test_other_batches_are_refused),
         cmocka_unit_test(test_split),
         cmocka_unit_test(test_pairs_held_apart),
+        cmocka_unit_test(test_split_of_types),
         cmocka_unit_test(test_filter),
+        cmocka_unit_test(test_filter_of_types),
         cmocka_unit_test(test_whole_graph_without_held_out_edges),
         cmocka_unit_test(test_scores_that_are_known),
         cmocka_unit_test(test_scores_of_reference),

@@ -23,13 +23,13 @@ static const struct model_etype ETYPES[] = { { "author:writes:paper", 1, 0 },
                                              { "paper:cites:paper", 0, 0 },
                                              { "paper:by:author", 0, 1 },
                                              { "author:knows:author", 1, 1 } };
-static const struct model_types TYPES = { 2, 4, NTYPES, ETYPES, 0 };
-static const struct model_types TO_AUTHORS = { 2, 4, NTYPES, ETYPES, 1 };
+static const struct model_types TYPES = { 2, 4, NTYPES, ETYPES, { 0, 0 } };
+static const struct model_types TO_AUTHORS = { 2, 4, NTYPES, ETYPES, { 1, 1 } };
 
 /* One relation of one type, which gat gives each node itself as a neighbour. */
 static const struct model_ntype ONLY_NTYPE[] = { { "_N", 5, 0 } };
 static const struct model_etype ONLY_ETYPE[] = { { "_N:_E:_N", 0, 0 } };
-static const struct model_types ONLY = { 1, 1, ONLY_NTYPE, ONLY_ETYPE, 0 };
+static const struct model_types ONLY = { 1, 1, ONLY_NTYPE, ONLY_ETYPE, { 0, 0 } };
 
 static struct model_config configure(enum model_kind kind, const struct model_types *types,
                                      uint32_t layers)
@@ -186,7 +186,7 @@ static void rgcn_is_the_sum_over_relations_of_means(void **state)
     struct model *model;
     const float *logits;
     assert_int_equal(model_create(&model, &config, parallel_serial, NULL), 0);
-    const struct layer_params *layer = params_part(model_params(model), 0, TYPES.target);
+    const struct layer_params *layer = params_part(model_params(model), 0, TYPES.targets[0]);
     const float *weights = model_weights(model);
     for (uint32_t c = 0; c < config.classes; c++)
         model_weights(model)[layer->bias + c] = 0.25f * (float)c;
@@ -282,7 +282,7 @@ static void what_does_not_fit_is_refused(void **state)
     config.bases = 2;
     assert_int_equal(model_create(&model, &config, parallel_serial, &error), TR_EINVAL);
     const struct model_ntype many[] = { { "paper", 5, 0 }, { "author", 0, MODEL_EMBEDDED_MAX } };
-    const struct model_types large = { 2, 4, many, ETYPES, 0 };
+    const struct model_types large = { 2, 4, many, ETYPES, { 0, 0 } };
     config = configure(MODEL_RGCN, &large, 2);
     assert_int_equal(model_create(&model, &config, parallel_serial, &error), TR_ETOOBIG);
     assert_non_null(strstr(error.text, "author"));

@@ -79,7 +79,8 @@ struct mini_batch *typed_batch_create(const struct typed_shape *shape)
     struct block *blocks = take(shape->layers, sizeof *blocks);
     struct batch_nodes *nodes = take(types->num_ntypes, sizeof *nodes);
     uint32_t *seeds = take(types->num_ntypes, sizeof *seeds);
-    seeds[types->target] = shape->seeds;
+    for (uint32_t end = 0; end < MODEL_ENDS; end++)
+        seeds[types->targets[end]] = shape->seeds;
     const uint32_t *counts = seeds;
     for (uint32_t l = shape->layers; l-- > 0;) {
         fill_block(&maker, &blocks[l], counts);
@@ -93,8 +94,8 @@ struct mini_batch *typed_batch_create(const struct typed_shape *shape)
     float *labels = take(shape->seeds, sizeof *labels);
     for (uint32_t i = 0; i < shape->seeds; i++)
         labels[i] = (float)below(&maker, shape->classes);
-    nodes[types->target].labels = (struct batch_rows){ TR_F32, shape->seeds, 1, sizeof(float),
-                                                       labels };
+    nodes[types->targets[0]].labels = (struct batch_rows){ TR_F32, shape->seeds, 1, sizeof(float),
+                                                           labels };
     free(seeds);
     *batch = (struct mini_batch){ .seed = shape->seed,
                                   .step_seeds = shape->seeds,

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/link_types.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <troupe/error.h>
+
+/* Of a list of types in a message. */
+#define TYPES_BYTES 600
+
+static struct tr_etype_info etype_info(const struct tr_book *book, uint32_t etype)
+{
+    struct tr_etype_info info = TR_ETYPE_INFO_INIT;
+    (void)tr_book_etype(book, etype, &info, NULL); /* there is such a type */
+    return info;
+}
+
+static uint32_t count_etypes(const struct tr_book *book)
+{
+    struct tr_book_info info = TR_BOOK_INFO_INIT;
+    (void)tr_book_info(book, &info, NULL);
+    return info.num_etypes;
+}
+
+/* Is `a` named as the reverse of `b`? */
+static bool is_named_reverse(const struct tr_etype_info *a, const struct tr_etype_info *b)
+{
+    return a->src_ntype == b->dst_ntype && a->dst_ntype == b->src_ntype &&
+           strncmp(a->relation, LINK_REVERSE, strlen(LINK_REVERSE)) == 0 &&
+           strcmp(a->relation + strlen(LINK_REVERSE), b->relation) == 0;
+}
+
+static bool is_reverse_of_any(const struct tr_book *book, uint32_t etype)
+{
+    const struct tr_etype_info info = etype_info(book, etype);
+    for (uint32_t e = 0; e < count_etypes(book); e++) {
+        const struct tr_etype_info other = etype_info(book, e);
+        if (is_named_reverse(&info, &other))
+            return true;
+    }
+    return false;
+}
+
+/* Lists edge types for a message, and counts them; *last: the last one. */
+static uint32_t list_etypes(const struct tr_book *book, bool reverses, char *names, uint32_t *last)
+{
+    uint32_t count = 0;
+    size_t used = 0;
+    names[0] = '\0';
+    for (uint32_t e = 0; e < count_etypes(book); e++) {
+        if (!reverses && is_reverse_of_any(book, e))
+            continue;
+        *last = e;
+        if (used < TYPES_BYTES)
+            used += (size_t)snprintf(names + used, TYPES_BYTES - used, "%s'%s'",
+                                     count > 0 ? ", " : "", etype_info(book, e).name);
+        count++;
+    }
+    return count;
+}
+
+static int find_only(const struct tr_book *book, uint32_t *etype, struct error *error)
+{
+    char names[TYPES_BYTES];
+    uint32_t count = list_etypes(book, false, names, etype);
+    if (count == 1)
+        return 0;
+    return count == 0 ? error_set(error, TR_ENOENT, "the graph has no edges to learn from")
+                      : error_set(error, TR_EINVAL,
+                                  "the graph has edges of the types %s: say by options.edge_type "
+                                  "which of them are learned",
+                                  names);
+}
+
+static int find_named(const struct tr_book *book, const char *option, const char *name,
+                      uint32_t *etype, struct error *error)
+{
+    char names[TYPES_BYTES];
+    uint32_t last;
+    if (tr_book_find_etype(book, name, etype, NULL) == 0)
+        return 0;
+    (void)list_etypes(book, true, names, &last);
+    return error_set(error, TR_ENOENT, "%s: '%s' names no edge type, or several; there are %s",
+                     option, name, names);
+}
+
+static uint32_t find_reverse(const struct tr_book *book, uint32_t etype)
+{
+    const struct tr_etype_info info = etype_info(book, etype);
+    for (uint32_t e = 0; e < count_etypes(book); e++) {
+        const struct tr_etype_info other = etype_info(book, e);
+        if (is_named_reverse(&other, &info) || is_named_reverse(&info, &other))
+            return e;
+    }
+    return etype;
+}
+
+int link_types_find(struct link_types *types, const struct tr_book *book, const char *scored,
+                    const char *reverse, struct error *error)
+{
+    *types = (struct link_types){ 0 };
+    int rv = scored == NULL ? find_only(book, &types->etype, error)
+                            : find_named(book, "options.edge_type", scored, &types->etype, error);
+    if (rv != 0)
+        return rv;
+    const struct tr_etype_info info = etype_info(book, types->etype);
+    types->ntypes[MODEL_SOURCES] = info.src_ntype;
+    types->ntypes[MODEL_DESTINATIONS] = info.dst_ntype;
+    types->reverse = find_reverse(book, types->etype);
+    if (reverse == NULL)
+        return 0;
+    rv = find_named(book, "options.reverse_edge_type", reverse, &types->reverse, error);
+    if (rv != 0)
+        return rv;
+    const struct tr_etype_info other = etype_info(book, types->reverse);
+    if (other.src_ntype != info.dst_ntype || other.dst_ntype != info.src_ntype)
+        return error_set(error, TR_EINVAL,
+                         "options.reverse_edge_type: edges of '%s' do not go the other way than "
+                         "those of '%s'",
+                         other.name, info.name);
+    return 0;
+}
+
+uint32_t link_types_suspect(const struct link_types *types, const struct tr_book *book)
+{
+    const struct tr_etype_info info = etype_info(book, types->etype);
+    for (uint32_t e = 0; types->reverse == types->etype && e < count_etypes(book); e++) {
+        const struct tr_etype_info other = etype_info(book, e);
+        if (e != types->etype && other.src_ntype == info.dst_ntype &&
+            other.dst_ntype == info.src_ntype && other.num_edges == info.num_edges)
+            return e;
+    }
+    return types->etype;
+}
