@@ -688,39 +688,50 @@ class ExcludingDraws(Question):
 
 class Shares(Question):
     """Shares of a mask are disjoint and whole. Even ones differ by one at most; others are of the
-    trainer's own partition."""
+    trainer's own partition alone, where there are as many trainers."""
 
     def ask(self, a: Asked) -> Any:
         import torch
 
-        found: dict[Any, Any] = {"world": a.ranks if len(a.ranks) > 1 else None}
-        for even in (True, False):
-            for key, names, frames, split, original in (
-                ("nodes", a.g.ntypes, a.world.ndata, a.d.node_split, a.nodes),
-                ("edges", a.g.canonical_etypes, a.world.edata, a.d.edge_split, a.edges),
-            ):
-                for name in names:
-                    own = frames[name]["mask" if key == "nodes" else "keep"]
+        found: dict[Any, Any] = {"parts": a.book.num_partitions()}
+        for key, names, frames, split, original in (
+            ("nodes", a.g.ntypes, a.world.ndata, a.d.node_split, a.nodes),
+            ("edges", a.g.canonical_etypes, a.world.edata, a.d.edge_split, a.edges),
+        ):
+            for name in names:
+                chosen = frames[name]["mask" if key == "nodes" else "keep"][original[name]]
+                every = torch.arange(len(chosen))
+                owner = a.book.nid2partid if key == "nodes" else a.book.eid2partid
+                owners = np.asarray(owner(every, name))
+                ways = {
+                    "even": {"force_even": True},
+                    "own": {"force_even": False},
+                    # Each partition's are its trainer's.
+                    "by trainer": {f"{key[:4]}_trainer_ids": torch.from_numpy(owners)},
+                }
+                for way, options in ways.items():
                     for empty in (False, True):
-                        chosen = own[original[name]] & (not empty)
-                        mask = torch.from_numpy(chosen)
-                        shares = []
+                        mask = torch.from_numpy(chosen & (not empty))
                         for rank in a.ranks:
-                            ids = split(mask, a.book_of(rank), name, rank=rank, force_even=even)
-                            shares.append(original[name][np.asarray(ids).astype(int)])
-                        found[even, name, empty] = shares
+                            ids = split(mask, a.book_of(rank), name, rank=rank, **options)
+                            ids = np.asarray(ids).astype(int)
+                            share = original[name][ids], np.unique(owners[ids])
+                            found.setdefault((way, name, empty), []).append(share)
         return found
 
     def check(self, world: World, answers: list[Any]) -> None:
-        for key in answers[0].keys() - {"world"}:
-            even, name, empty = key
+        for key in answers[0].keys() - {"parts"}:
+            way, name, empty = key
             shares = [share for found in answers for share in found[key]]
             frame = world.ndata[name] if isinstance(name, str) else world.edata[name]
             mask = frame["mask" if isinstance(name, str) else "keep"]
             chosen = np.flatnonzero(mask & (not empty))
-            assert np.array_equal(np.sort(np.concatenate(shares)), chosen), key
-            sizes = [len(share) for share in shares]
-            assert not even or max(sizes) - min(sizes) <= 1, key
+            whole = np.concatenate([ids for ids, _ in shares])
+            assert np.array_equal(np.sort(whole), chosen), key
+            sizes = [len(ids) for ids, _ in shares]
+            assert way == "own" or max(sizes) - min(sizes) <= 1, key
+            if way == "own" and len(shares) >= answers[0]["parts"]:
+                assert all(len(parts) <= 1 for _, parts in shares), key
 
 
 class ListLoader(Question):
@@ -819,17 +830,19 @@ class EdgeLoader(Question):
         }
 
     def _epoch(self, a: Asked, name: Canonical, negative: Any) -> list[Any]:
-        ids = a.edge_ids(name, one_each(a.world.edges[name]))
         options = {"exclude": self.exclude} if self.exclude else {}
+        return self.batches(a, name, negative, **options)
+
+    def batches(self, a: Asked, name: Canonical, negative: Any, **options: Any) -> list[Any]:
+        """An epoch in original IDs."""
+        ids = a.edge_ids(name, one_each(a.world.edges[name]))
         loader = a.edge_loader(
             a.g,
             name,
             ids,
             a.sampler(self.FANOUTS),
-            batch_size=64,
-            shuffle=True,
+            **{"batch_size": 64, "shuffle": True, **options},
             negative_sampler=negative,
-            **options,
         )
         found = []
         for _, pairs, *others, blocks in loader:
@@ -1122,6 +1135,44 @@ def check_blocks(
             assert np.array_equal(one["destinations"][name], ids)
 
 
+def draw_every_way(a: Asked, rank: int) -> dict[str, Any]:
+    """What Troupe's loaders draw for a trainer, by every sampler and with every kind of negatives:
+    the same on any placement."""
+    import troupe
+
+    alone = {"batch_size": 12, "shuffle": True, "seed": 11, "rank": rank, "world": TRAINERS}
+    samplers = {
+        "even": troupe.NeighborSampler([3, 2]),
+        "again": troupe.NeighborSampler([3, 2], replace=True),
+        "all": troupe.NeighborSampler([-1]),
+        "weights": troupe.NeighborSampler([3, 2], prob="w"),
+        "weights again": troupe.NeighborSampler([3, 2], prob="w", replace=True),
+        "mask": troupe.NeighborSampler([3, 2], mask="keep"),
+        "mask again": troupe.NeighborSampler([3, 2], mask="keep", replace=True),
+        "labor": troupe.LaborSampler([3, 2]),
+        "labor, mask": troupe.LaborSampler([3, 2], mask="keep"),
+        "poisson": troupe.LaborSampler([3, 2], poisson=True),
+    }
+    nodes = a.g.nodes_of(None, a.g.ntypes[0])
+    found: dict[str, Any] = {
+        name: [batch.digest() for batch in troupe.DistNodeDataLoader(a.g, nodes, one, **alone)]
+        for name, one in samplers.items()
+    }
+    negatives = {
+        "of sources": a.negatives.PerSourceUniform(2),
+        "no edges": a.negatives.Corruption(3, "either", no_edges=True),
+        "both ends": a.negatives.Corruption(2, "both"),
+        "shared": a.negatives.SharedUniform(4),
+        "by degree": a.negatives.Corruption(2, "sources", by_degree=True),
+        "in the batch": a.negatives.InBatch(2),
+        "global": a.negatives.GlobalUniform(2),
+    }
+    for name, negative in negatives.items():
+        of = ONLY if a.world.is_homogeneous else GOES
+        found[name] = EdgeLoader().batches(a, of, negative, exclude="self", **alone)
+    return found
+
+
 class DrawnGraph(NamedTuple):
     """Stands for a DGLGraph with all nodes, where DGL is not installed."""
 
@@ -1194,6 +1245,7 @@ def main(book: str, kind: str, folder: str) -> None:
     assert g.world == TRAINERS
     a = asked_ours(make_world(kind), g, [None])
     answers = {name: question.ask(a) for name, question in questions()}
+    answers["drawn"] = draw_every_way(a, g.rank())
     (Path(folder) / f"{kind}-{g.num_parts}.{g.rank()}").write_bytes(pickle.dumps(answers))
     g.barrier()
     distributed.exit_client()

@@ -15,12 +15,13 @@ import pytest
 pytest.importorskip("torch")
 
 import dgl_questions
-from dgl_questions import TRAINERS, Shares, asked_ours, make_world, questions
+from dgl_questions import TRAINERS, Shares, asked_ours, draw_every_way, make_world, questions
 from launching import Launch
 
 import troupe
 from troupe.dgl import distributed, drawn_graph
 
+pytestmark = pytest.mark.filterwarnings("error")
 KINDS, PARTS = ["homogeneous", "typed"], [1, 2, 4]
 
 
@@ -32,7 +33,7 @@ def partitioned(folder: Path, kind: str, parts: int) -> Path:
         "g",
         parts,
         folder / f"{kind}-{parts}",
-        part_method="random",
+        part_method="metis" if parts == 2 else "random",
         num_nodes=world.counts["_N"] if one else world.counts,
         ndata=world.ndata["_N"] if one else world.ndata,
         edata=world.edata[dgl_questions.ONLY] if one else world.edata,
@@ -46,11 +47,23 @@ def without_dgl(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(drawn_graph, "graph_of_edges", drawn_graph.graph_of_edges)
 
 
-def check(kind: str, answers: list[dict[str, Any]]) -> None:
+def drawn_alone(folder: Path, kind: str) -> list[dict[str, Any]]:
+    """What loaders of all trainers draw of one partition that is read in place."""
+    path = partitioned(folder / "alone", kind, 1)
+    with distributed.DistGraph(part_config=path, standalone=True, servers=1) as g:
+        a = asked_ours(make_world(kind), g, [0])
+        return [draw_every_way(a, rank) for rank in range(TRAINERS)]
+
+
+def check(kind: str, answers: list[dict[str, Any]], folder: Path) -> None:
     world, asked = make_world(kind), dict(questions())
-    assert all(found.keys() == asked.keys() for found in answers)
+    assert all(found.keys() == asked.keys() | {"drawn"} for found in answers)
     for name, question in asked.items():
         question.check(world, [found[name] for found in answers])
+    expected = drawn_alone(folder, kind)
+    drawn = [found["drawn"] for found in answers]
+    assert all(all(of_rank.values()) and len(of_rank) > 15 for of_rank in expected)
+    np.testing.assert_equal(drawn if len(drawn) == TRAINERS else drawn[0], expected)
 
 
 @pytest.mark.parametrize("parts", PARTS)
@@ -63,7 +76,9 @@ def test_one_process_answers_by_messages(
     try:
         g = distributed.DistGraph("g", part_config=path)
         a = asked_ours(world, g, [0])
-        check(kind, [{name: question.ask(a) for name, question in questions()}])
+        found = {name: question.ask(a) for name, question in questions()}
+        drawn = [draw_every_way(a, rank) for rank in range(TRAINERS)]
+        check(kind, [{**found, "drawn": drawn}], tmp_path)
         # The shares of each of several trainers.
         g.take_place(0, TRAINERS)
         found = Shares().ask(asked_ours(world, g, list(range(TRAINERS))))
@@ -97,7 +112,7 @@ def test_four_processes_answer(tmp_path: Path, kind: str, parts: int) -> None:
     script = Path(dgl_questions.__file__)
     Launch(write_cluster_of_four(tmp_path, path), script, path, kind, tmp_path).finish()
     files = [tmp_path / f"{kind}-{parts}.{rank}" for rank in range(TRAINERS)]
-    check(kind, [pickle.loads(file.read_bytes()) for file in files])
+    check(kind, [pickle.loads(file.read_bytes()) for file in files], tmp_path)
 
 
 def chi_square(counts: np.ndarray, shares: np.ndarray) -> float:

@@ -36,7 +36,9 @@ def joined(pairs: tuple[Ids, Ids], drawn: tuple[Ids, Ids], ends: str, k: int) ->
         kept = np.repeat(pairs[1], num_sources).reshape(count, num_sources)
         sources = np.concatenate([own, sources], axis=1)
         targets = np.concatenate([targets, kept], axis=1)
-    return np.ascontiguousarray(sources).reshape(-1), np.ascontiguousarray(targets).reshape(-1)
+    else:  # views of what was drawn, which are not to be written to
+        sources, targets = sources.copy(), targets.copy()
+    return sources.reshape(-1), targets.reshape(-1)
 
 
 def _per_pair(drawn: Ids, count: int, each: int) -> Ids:
