@@ -138,6 +138,70 @@ def check_left_out(graph: troupe.DistGraph, batch: Any, given: dict[str, Any]) -
         assert not np.isin(number[name][drawn], gone[name]).any()
 
 
+@pytest.mark.parametrize("in_library", [True, False])
+def test_listed_reverses_are_left_out_of_their_types(
+    books: dict[int, str], in_library: bool
+) -> None:
+    """Of edges by ID, where the library draws and where Python does; some have no reverse."""
+    with troupe.open(books[3], seed=7) as graph:
+        reverse = {name: np.random.default_rng(2).permutation(EDGES) for name in (CITES, BY)}
+        reverse[CITES][::9] = -1
+        options: dict[str, Any] = {} if in_library else {"negative_sampler": Fixed()}
+        loader = troupe.DistEdgeDataLoader(
+            graph,
+            {CITES: None, WRITES: np.arange(EDGES // 2), BY: None},
+            troupe.NeighborSampler([-1]),
+            batch_size=200,
+            shuffle=True,
+            exclude="reverse_id",
+            reverse_eids={"cites": reverse[CITES], BY: reverse[BY]},
+            **options,
+        )
+        assert loader.in_library == in_library
+        _, cited = graph.find_edges(np.arange(EDGES), CITES)
+        degrees = np.bincount(np.asarray(cited), minlength=PAPERS)
+        for batch in loader:
+            ids = {name: np.asarray(of) for name, of in batch[1].edata[troupe.EID].items()}
+            for name in TYPES:
+                gone = ids[name]
+                if name in reverse:
+                    gone = np.concatenate([gone, reverse[name][gone]])
+                drawn = np.asarray(batch[-1][0].as_csr(name).edge_ids)
+                assert not np.isin(drawn, gone).any()
+            block, csr = batch[-1][0], batch[-1][0].as_csr(CITES)
+            nodes = np.asarray(block.dstnodes["paper"].data[troupe.NID])
+            gone = np.unique(np.concatenate([ids[CITES], reverse[CITES][ids[CITES]]]))
+            _, targets = graph.find_edges(gone[gone >= 0], CITES)
+            missing = np.bincount(np.asarray(targets), minlength=PAPERS)[nodes]
+            assert np.array_equal(np.diff(np.asarray(csr.indptr)), degrees[nodes] - missing)
+        assert len(pickle.loads(pickle.dumps(loader))) == len(loader)
+
+
+def test_reverses_of_ranks_without_edges_are_padded(books: dict[int, str]) -> None:
+    with troupe.open(books[1], seed=7) as graph:
+        for eids in ([1, 2], {CITES: [1], BY: [2]}):
+            etype = CITES if isinstance(eids, list) else None
+            loader = troupe.DistEdgeDataLoader(
+                graph,
+                eids,
+                troupe.NeighborSampler([2]),
+                etype=etype,
+                rank=2,
+                world=3,
+                exclude="reverse_id",
+                reverse_eids={CITES: np.arange(EDGES)},
+            )
+            assert [pairs.num_edges() for _, pairs, _ in loader] == [1]
+        with pytest.raises(errors.OutOfRange, match="reverse_ids"):
+            troupe.DistEdgeDataLoader(
+                graph,
+                {CITES: None},
+                troupe.NeighborSampler([2]),
+                exclude="reverse_id",
+                reverse_eids=np.full(EDGES, EDGES),
+            )
+
+
 def test_placements_give_the_same_batches(books: dict[int, str]) -> None:
     found = []
     for parts in (1, 3):

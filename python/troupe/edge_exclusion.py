@@ -34,7 +34,8 @@ class Exclusion:
         ``reverse_etypes[type]`` that were made of the same edges of the raw graph, with their ends
         swapped. A callable gets the edges of the batch and returns edges; IDs, or a mapping of edge
         types to them, are left out of each batch.
-    reverse_eids : an ID for each edge, a mapping of edge types to such, or a word
+    reverse_eids : an ID for each edge (-1: it has no reverse), a mapping of edge types to such, of
+        which types that it does not name have none, or a word
         "halves" where all edges of the graph stand before their reverses, in the same order;
         "adjacent" where each is followed by its reverse, as ``--undirected`` of
         ``troupe import`` leaves them. Both are of original IDs, and for batches that the library
@@ -71,8 +72,13 @@ class Exclusion:
         self.reverse_eids = reverse_eids
         self.reverse_etypes = reverse_etypes
 
-    def in_library(self, g: DistGraph, *etypes: Canonical) -> dict[str, Any] | None:
-        """What the library calls the rule, for edges of these types; None: it has no such rule."""
+    def in_library(
+        self, g: DistGraph, *etypes: Canonical, listed: bool = False
+    ) -> dict[str, Any] | None:
+        """What the library calls the rule, for edges of these types; None: it has no such rule.
+
+        listed : whether the edges will bring their reverses, as `reverses` gives them.
+        """
         mode, kept = self.exclude, g.get_partition_book().has_original_edge_ids
         if mode is None or (isinstance(mode, str) and mode == "self"):
             return {"exclude": lib.TR_EXCLUDE_NONE if mode is None else lib.TR_EXCLUDE_SELF}
@@ -80,6 +86,11 @@ class Exclusion:
             return None
         if mode == "reverse_id" and isinstance(self.reverse_eids, str):
             pairing = getattr(lib, PAIRINGS[self.reverse_eids])
+            return {"exclude": lib.TR_EXCLUDE_REVERSE_ID, "reverse_ids": pairing}
+        if mode == "reverse_id" and listed:
+            if not any(self._named(g, name) is not None for name in etypes):
+                return {"exclude": lib.TR_EXCLUDE_SELF}
+            pairing = lib.TR_REVERSE_LISTED
             return {"exclude": lib.TR_EXCLUDE_REVERSE_ID, "reverse_ids": pairing}
         if mode != "reverse_types":
             return None
@@ -93,6 +104,18 @@ class Exclusion:
         for name, other in reverse.items():
             numbers[g.types.etype(name)] = g.types.etype(other)
         return {"exclude": lib.TR_EXCLUDE_REVERSE_TYPES, "reverse_etypes": numbers}
+
+    def _named(self, g: DistGraph, name: Canonical) -> Any:
+        """What the program gave for edges of a type; None: nothing."""
+        if not isinstance(self.reverse_eids, Mapping):
+            return self.reverse_eids
+        return {g.to_canonical_etype(k): v for k, v in self.reverse_eids.items()}.get(name)
+
+    def reverses(self, g: DistGraph, name: Canonical, ids: Ids) -> Ids | None:
+        """The reverse of each of these edges of a type, by what a program said; None: they have
+        none."""
+        given = self._named(g, name)
+        return None if given is None else _reversed(g, given, name, ids)
 
     def _reverse_types(self, g: DistGraph) -> dict[Canonical, Canonical]:
         return {
@@ -115,7 +138,9 @@ class Exclusion:
                     "and has to give the reverse of each edge by its ID"
                 )
             for name, ids in seeds.items():
-                found[name].append(_reversed(g, self.reverse_eids, name, ids))
+                reverses = self.reverses(g, name, ids)
+                if reverses is not None:
+                    found[name].append(reverses[reverses >= 0])
         if self.exclude == "reverse_types":
             reverse = self._reverse_types(g)
             for name, ids in seeds.items():
@@ -135,11 +160,6 @@ def by_type(g: DistGraph, edges: Any) -> dict[Canonical, Ids]:
 
 def _reversed(g: DistGraph, reverse_eids: Any, name: Canonical, ids: Ids) -> Ids:
     """The reverse edges of a type's, by what a program said."""
-    if isinstance(reverse_eids, Mapping):
-        named = {g.to_canonical_etype(k): v for k, v in reverse_eids.items()}
-        if name not in named:
-            return np.empty(0, np.int64)
-        reverse_eids = named[name]
     if isinstance(reverse_eids, (list, tuple)):
         reverse_eids = np.asarray(reverse_eids)
     if len(reverse_eids) != g.num_edges(name):

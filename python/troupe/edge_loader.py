@@ -225,8 +225,8 @@ class DistEdgeDataLoader(DistNodeDataLoader):
     The library deals the edges out, as it does nodes: those of all ranks together are the whole
     set, each once an epoch, the same on any placement. Where it has what is asked for, its own
     threads make the batches as well: neighbours of a `NeighborSampler`, pairs of any sampler of
-    `troupe.negative_sampler` but `GlobalUniform`, and ``exclude`` of None, "self", "reverse_types",
-    or "reverse_id" with a word for ``reverse_eids``. Else threads of Python draw them.
+    `troupe.negative_sampler` but `GlobalUniform`, and ``exclude`` of None, "self", "reverse_id" or
+    "reverse_types". Else threads of Python draw them.
 
     Parameters
     ----------
@@ -270,7 +270,8 @@ class DistEdgeDataLoader(DistNodeDataLoader):
             graph_sampler, etype, exclude, reverse_eids, reverse_etypes, negative_sampler
         )
         self._is_typed = isinstance(self._edges, tuple)
-        rule = sampler.exclusion.in_library(g, *(g.canonical_etypes[n] for n in self._numbers()))
+        names = [g.canonical_etypes[number] for number in self._numbers()]
+        rule = sampler.exclusion.in_library(g, *names, listed=True)
         drawn = rule is not None and self._is_made_in_library(
             graph_sampler, negative_sampler, options
         )
@@ -282,7 +283,10 @@ class DistEdgeDataLoader(DistNodeDataLoader):
         self._sampler_of_edges = sampler
         self._rule = rule or {}
         self.in_library = drawn
-        super().__init__(g, self._edges, graph_sampler if drawn else sampler, device, **options)
+        seeds: EdgeSet | tuple[EdgeSet, ...] = self._edges
+        if drawn and self._rule.get("reverse_ids") == lib.TR_REVERSE_LISTED:
+            seeds = tuple(_with_reverses(g, one, sampler.exclusion) for one in self._parts())
+        super().__init__(g, seeds, graph_sampler if drawn else sampler, device, **options)
         self.sampler = sampler
 
     def _parts(self) -> tuple[EdgeSet, ...]:
@@ -344,11 +348,9 @@ class DistEdgeDataLoader(DistNodeDataLoader):
 
     def _pad(self, empty: Batch) -> Batch:
         """A batch of the first edge of all, in the place of one without seeds."""
-        some = next(one for one in self._parts() if len(one))
-        sets = [
-            EdgeSet(self.graph, one.number, "list", one.read(0, 1 if one is some else 0))
-            for one in self._parts()
-        ]
+        parts = [one for one in self._sets if isinstance(one, EdgeSet)]
+        some = next(one for one in parts if len(one))
+        sets = [one.head(1 if one is some else 0) for one in parts]
         options = made(
             "tr_sample_options",
             spec=self._drawn.spec(self.graph),
@@ -372,6 +374,15 @@ class DistEdgeDataLoader(DistNodeDataLoader):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _loader_of, (self.graph, self._edges, self.sampler, self._made_of)
+
+
+def _with_reverses(g: DistGraph, edges: EdgeSet, exclusion: Exclusion) -> EdgeSet:
+    """The same edges, each with its reverse, where the program has said any."""
+    ids = edges.read(0, len(edges))
+    reverses = exclusion.reverses(g, g.canonical_etypes[edges.number], ids)
+    if reverses is None:
+        return edges
+    return edges.with_reverses(np.ascontiguousarray(reverses, np.int64))
 
 
 def _options_of(negative: Any) -> dict[str, int] | None:

@@ -147,7 +147,8 @@ class EdgeSet(NodeSet):
     """Edges of one type, as the seeds of a loader; read as an array, it is their global IDs.
 
     All edges of a type are a range, in the order of the original IDs of destinations, then of
-    edges; a list of a user's own is copied once.
+    edges; a list of a user's own is copied once, also one of edges and the reverse of each, as
+    `with_reverses` makes.
     """
 
     of_edges = True
@@ -159,6 +160,9 @@ class EdgeSet(NodeSet):
         box = ffi.new("struct tr_nodes **")
         if kind == "all":
             call(lib.tr_edges_all, graph.pointer(), etype, box)
+        elif kind == "reversed":
+            lists = [id_pointer(ids) for ids in given]
+            call(lib.tr_edges_with_reverses, graph.pointer(), etype, *lists, len(given[0]), box)
         else:
             ids = id_pointer(given)
             call(lib.tr_edges_listed, graph.pointer(), etype, ids, len(given), box)
@@ -168,6 +172,20 @@ class EdgeSet(NodeSet):
     def ntype(self) -> str:
         """The type of the destinations, with which edges lie."""
         return self.graph.types.canonical_etypes[self.number][2]
+
+    def with_reverses(self, reverses: Ids) -> EdgeSet:
+        """A list of the same edges, each with its reverse by global ID; -1: it has none."""
+        if len(reverses) != len(self):
+            raise errors.Mismatch(f"{len(reverses)} reverses of {len(self)} edges")
+        ids = self.read(0, len(self))
+        return EdgeSet(self.graph, self.number, "reversed", (ids, reverses))
+
+    def head(self, count: int) -> EdgeSet:
+        """A list of the first so many."""
+        kind, given = self._made_of
+        if kind == "reversed":
+            return EdgeSet(self.graph, self.number, kind, tuple(ids[:count] for ids in given))
+        return EdgeSet(self.graph, self.number, "list", self.read(0, count))
 
     @property
     def is_all(self) -> bool:
