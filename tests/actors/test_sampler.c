@@ -822,6 +822,88 @@ static void sets_of_several_types_are_checked(void **state)
     }
 }
 
+/* Edges of types 0 and 1, of which the second has ends of two types. */
+static void edges_of_several_types_are_checked(void **state)
+{
+    (void)state;
+    static const struct {
+        struct msg_seed_segment segments[2];
+        uint32_t flags;
+        int code;
+        const char *text;
+    } sets[] = {
+        { { { .seeds = MSG_SEEDS_EDGES_GIVEN, .num_seeds = 2 },
+            { .seeds = MSG_SEEDS_EDGES_REVERSED_GIVEN, .etype = 1, .num_seeds = 3 } },
+          0,
+          0,
+          "" },
+        { { { .seeds = MSG_SEEDS_EDGES_GIVEN, .num_seeds = 2 },
+            { .seeds = MSG_SEEDS_EDGES_GIVEN, .num_seeds = 3 } },
+          0,
+          TR_EINVAL,
+          "edge type e has two sets" },
+        { { { .seeds = MSG_SEEDS_EDGES_GIVEN, .num_seeds = 1 },
+            { .seeds = MSG_SEEDS_EDGES_GIVEN, .etype = 1, .num_seeds = 3 } },
+          0,
+          TR_EINVAL,
+          "5 seeds in all" },
+        { { { .seeds = MSG_SEEDS_EDGES_GIVEN, .num_seeds = 2 },
+            { .seeds = MSG_SEEDS_PAIRS_GIVEN, .etype = 1, .num_seeds = 3 } },
+          0,
+          TR_EUNSUPPORTED,
+          "cannot be mixed" },
+        { { { .seeds = MSG_SEEDS_EDGES_GIVEN, .num_seeds = 2 },
+            { .seeds = MSG_SEEDS_EDGES_GIVEN, .etype = 2, .num_seeds = 3 } },
+          0,
+          TR_ERANGE,
+          "edge type 2" },
+        { { { .seeds = MSG_SEEDS_EDGES_REVERSED_GIVEN,
+              .num_seeds = 2,
+              .reverse_rule = REVERSE_LISTED },
+            { .seeds = MSG_SEEDS_EDGES_GIVEN,
+              .etype = 1,
+              .num_seeds = 3,
+              .reverse_rule = REVERSE_NONE } },
+          MSG_LOADER_EXCLUDE_REVERSE,
+          0,
+          "" },
+        { { { .seeds = MSG_SEEDS_EDGES_GIVEN, .num_seeds = 2, .reverse_rule = REVERSE_HALVES },
+            { .seeds = MSG_SEEDS_EDGES_GIVEN,
+              .etype = 1,
+              .num_seeds = 3,
+              .reverse_rule = REVERSE_LISTED } },
+          MSG_LOADER_EXCLUDE_REVERSE,
+          TR_EINVAL,
+          "reverses are to come with the edges, and do not" },
+        { { { .seeds = MSG_SEEDS_EDGES_GIVEN, .num_seeds = 2 },
+            { .seeds = MSG_SEEDS_EDGES_GIVEN, .etype = 1, .num_seeds = 3, .reverse_etype = 1 } },
+          MSG_LOADER_EXCLUDE_REVERSE,
+          TR_EINVAL,
+          "edges of type f do not reverse those of type f" },
+    };
+    char a[] = "a", b[] = "b", *names[] = { a, b }, e[] = "e", f[] = "f";
+    struct graph_etype etypes[] = { { .name = e }, { .name = f, .dst = 1 } };
+    uint64_t num_edges[] = { 9, 9 };
+    struct book book = {
+        .types = { .num_ntypes = 2, .ntypes = names, .num_etypes = 2, .etypes = etypes },
+        .num_edges = num_edges
+    };
+    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
+        struct error error = { 0 };
+        const struct msg_loader_open open = { .seeds = MSG_SEEDS_SEVERAL,
+                                              .num_segments = 2,
+                                              .num_seeds = 5,
+                                              .batch_size = 4,
+                                              .flags = MSG_LOADER_ENDS_ONCE |
+                                                       MSG_LOADER_EXCLUDE_SELF | sets[i].flags };
+        assert_int_equal(
+            seed_set_check(&book, &open, sets[i].segments, sizeof sets[i].segments, &error),
+            sets[i].code);
+        if (strstr(error.text, sets[i].text) == NULL)
+            fail_msg("%s", error.text);
+    }
+}
+
 /* Sets for batches up to the bound; a set that has fewer pairs has no larger batch. */
 static void sets_of_pairs_are_checked(void **state)
 {
@@ -902,6 +984,7 @@ int main(void)
         cmocka_unit_test(every_rank_has_one_slice),
         cmocka_unit_test(seeds_that_no_loader_serves_are_refused),
         cmocka_unit_test(sets_of_several_types_are_checked),
+        cmocka_unit_test(edges_of_several_types_are_checked),
         cmocka_unit_test(sets_of_pairs_are_checked),
         cmocka_unit_test(an_epoch_of_a_huge_set_begins_at_once),
         cmocka_unit_test(an_empty_batch_says_whether_its_seeds_are_edges),

@@ -268,6 +268,34 @@ static void make_sample_messages(const struct kinds *kinds)
     put_message(kinds_find(kinds, MSG_SAMPLE_REPLY), "two", &answered, &reply, sizeof reply);
 }
 
+/* Edges of two types, of which one brings reverses: of a single draw, and of a loader. */
+static void make_pair_messages(const struct kinds *kinds)
+{
+    uint64_t words[64] = { 0 };
+    const struct msg_seed_segment segments[] = {
+        { .seeds = MSG_SEEDS_EDGES_GIVEN, .num_seeds = 2, .reverse_rule = 3 },
+        { .seeds = MSG_SEEDS_EDGES_REVERSED_GIVEN, .etype = 1, .num_seeds = 1, .reverse_rule = 4 },
+    };
+    const uint64_t ids[] = { 5, 6, 7, MSG_NO_EDGE };
+    struct sample_spec spec;
+    FAIL_IF(sample_spec_alloc(&spec, 1, 2) != 0);
+    const size_t bytes = sample_spec_bytes(&spec), body = sizeof segments + sizeof ids + bytes;
+    FAIL_IF(body > sizeof words);
+    memcpy(words, segments, sizeof segments);
+    memcpy((unsigned char *)words + sizeof segments, ids, sizeof ids);
+    sample_spec_write(&spec, (unsigned char *)words + sizeof segments + sizeof ids);
+    const struct msg_draw_request draw = {
+        .num_seeds = 3, .seeds = MSG_SEEDS_SEVERAL, .num_segments = 2, .spec_bytes = (uint32_t)bytes
+    };
+    put_message(kinds_find(kinds, MSG_DRAW_REQUEST), "types", &draw, words, body);
+    sample_spec_write(&spec, (unsigned char *)words + sizeof segments);
+    const struct msg_loader_open open = {
+        .num_seeds = 3, .seeds = MSG_SEEDS_SEVERAL, .num_segments = 2, .spec_bytes = (uint32_t)bytes
+    };
+    put_message(kinds_find(kinds, MSG_LOADER_OPEN), "types", &open, words, sizeof segments + bytes);
+    sample_spec_free(&spec);
+}
+
 /* Each kind with ones and the body that fits them, and with edgy numbers. */
 static void make_messages(void)
 {
@@ -289,6 +317,7 @@ static void make_messages(void)
         put_message(kind, "edgy", &head, NULL, 0);
     }
     make_sample_messages(&kinds);
+    make_pair_messages(&kinds);
 }
 
 static void *fill_vec(struct vec *vec, size_t count, size_t size)

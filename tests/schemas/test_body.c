@@ -937,6 +937,45 @@ static void draws_bring_the_ids_of_their_seeds(void **unused)
     sample_spec_free(&spec);
 }
 
+/* Segments come first, whose seeds are given and are as many as the draw has; then all of their IDs. */
+static void draws_of_several_types_begin_with_segments(void **unused)
+{
+    (void)unused;
+    struct sample_spec spec;
+    struct {
+        struct msg_seed_segment segments[2];
+        uint64_t words[32];
+    } body = { { { .seeds = MSG_SEEDS_EDGES_GIVEN, .num_seeds = 2 },
+                 { .seeds = MSG_SEEDS_EDGES_REVERSED_GIVEN, .etype = 1, .num_seeds = 1 } },
+               { 5, 6, 7, 8 } };
+    assert_int_equal(sample_spec_alloc(&spec, 1, 2), 0);
+    const size_t bytes = sample_spec_bytes(&spec);
+    sample_spec_write(&spec, body.words + 4);
+    const size_t length = sizeof body.segments + 4 * sizeof *body.words + bytes;
+    const struct msg_draw_request good = {
+        .num_seeds = 3, .seeds = MSG_SEEDS_SEVERAL, .num_segments = 2, .spec_bytes = (uint32_t)bytes
+    };
+    const uint64_t *ids;
+    uint64_t num_ids;
+    assert_int_equal(messages_verify(MSG_DRAW_REQUEST, &good, &body, length), 0);
+    assert_int_equal(draw_request_ids(&good, &body, length, &ids, &num_ids), 0);
+    assert_ptr_equal(ids, body.words);
+    assert_int_equal(num_ids, 4);
+    for (int i = 0; i < 6; i++) {
+        struct msg_draw_request draw = good;
+        const struct msg_seed_segment kept = body.segments[0];
+        draw.num_seeds += i == 0;
+        draw.num_segments -= i == 1;
+        draw.seeds = i == 2 ? MSG_SEEDS_EDGES : draw.seeds;
+        body.segments[0].seeds = i == 3 ? MSG_SEEDS_EDGE_RANKS : kept.seeds;
+        body.segments[0].num_seeds = i == 4 ? UINT64_MAX - 1 : kept.num_seeds;
+        draw.num_segments = i == 5 ? MSG_SEGMENTS_MAX + 1 : draw.num_segments;
+        assert_int_equal(messages_verify(MSG_DRAW_REQUEST, &draw, &body, length), TR_EFORMAT);
+        body.segments[0] = kept;
+    }
+    sample_spec_free(&spec);
+}
+
 /* Behind listed nodes, and no others, lie the times and exclusions that the spec names; then, behind
  * any seeds, the edges that the draw leaves out. */
 static void draws_bring_the_fields_that_their_spec_names(void **unused)
@@ -1273,6 +1312,7 @@ int main(void)
         cmocka_unit_test(answers_have_no_other_flags_or_widths),
         cmocka_unit_test(no_seeds_of_a_loader_are_in_the_body),
         cmocka_unit_test(draws_bring_the_ids_of_their_seeds),
+        cmocka_unit_test(draws_of_several_types_begin_with_segments),
         cmocka_unit_test(draws_bring_the_fields_that_their_spec_names),
         cmocka_unit_test(a_draw_is_a_loader_of_one_batch),
         cmocka_unit_test(a_new_spec_draws_nothing),
