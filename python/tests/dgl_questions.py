@@ -585,6 +585,48 @@ class DrawsByType(Question):
                 check_draw(world, name, drawn, 2, False)
 
 
+class OutDraws(Question):
+    """So many out-edges over all edge types together."""
+
+    def ask(self, a: Asked) -> Any:
+        nodes = a.seeds({name: seeds_of(n) for name, n in a.world.counts.items()})
+        return {again: a.drawn(self.draw(a, nodes, again)) for again in (False, True)}
+
+    def draw(self, a: Asked, nodes: Any, again: bool) -> Any:
+        return a.d.sample_neighbors(a.g, nodes, 3, edge_dir="out", replace=again)
+
+    def wanted(self, degrees: list[Ids], counts: list[Ids]) -> tuple[list[Ids], list[Ids]]:
+        """Of a node type, along each edge type out of it: what is compared."""
+        return [np.sum(degrees, axis=0)], [np.sum(counts, axis=0)]
+
+    def check(self, world: World, answers: list[Any]) -> None:
+        for again, drawn in (item for found in answers for item in found.items()):
+            for ntype, count in world.counts.items():
+                out = [name for name in world.edges if name[0] == ntype]
+                degrees = [world.degrees(name, 0) for name in out]
+                counts = [count_draws(world, name, drawn[name], 0) for name in out]
+                seeds = np.bincount(seeds_of(count), minlength=count)
+                for one, other in zip(*self.wanted(degrees, counts), strict=True):
+                    assert np.array_equal(other, seeds * full(one, 3, again))
+            for name, columns in drawn.items():
+                check_edges(world, name, columns, again, end=0)
+
+
+class OutDrawsByType(OutDraws):
+    """So many out-edges of each edge type."""
+
+    in_one_part = "DGL's server ends where a partition has out-edges that are another's in-edges"
+
+    def draw(self, a: Asked, nodes: Any, again: bool) -> Any:
+        if a.world.is_homogeneous:
+            return super().draw(a, nodes, again)
+        of = a.d.graph_services
+        return of.sample_etype_neighbors(a.g, nodes, 3, edge_dir="out", replace=again)
+
+    def wanted(self, degrees: list[Ids], counts: list[Ids]) -> tuple[list[Ids], list[Ids]]:
+        return degrees, counts
+
+
 class DrawsInTotal(Question):
     """So many in-edges over all edge types together."""
 
@@ -1059,19 +1101,21 @@ def sorted_columns(drawn: Mapping[Canonical, Ids]) -> dict[Canonical, Ids]:
     return {name: columns[:, np.argsort(columns[2])] for name, columns in drawn.items()}
 
 
-def count_draws(world: World, name: Canonical, drawn: Ids) -> Ids:
-    """Edges that each node of the destination type got."""
-    return np.bincount(drawn[1], minlength=world.counts[name[2]])
+def count_draws(world: World, name: Canonical, drawn: Ids, end: int = 1) -> Ids:
+    """Edges that each node of the destination type got, or (end 0) of the source type."""
+    return np.bincount(drawn[end], minlength=world.counts[name[2 * end]])
 
 
-def check_edges(world: World, name: Canonical, drawn: Ids, again: bool, seeds: Any = None) -> None:
+def check_edges(
+    world: World, name: Canonical, drawn: Ids, again: bool, seeds: Any = None, end: int = 1
+) -> None:
     """Each is an edge of the graph, and a seed draws it once unless it may come again."""
     assert np.array_equal(world.edges[name][:, drawn[2]], drawn[:2]), name
     if not again:
-        seeds = seeds_of(world.counts[name[2]]) if seeds is None else seeds
-        times = np.bincount(seeds, minlength=world.counts[name[2]])
+        count = world.counts[name[2 * end]]
+        times = np.bincount(seeds_of(count) if seeds is None else seeds, minlength=count)
         ids, counts = np.unique(drawn[2], return_counts=True)
-        assert (counts <= times[world.edges[name][1, ids]]).all(), name
+        assert (counts <= times[world.edges[name][end, ids]]).all(), name
 
 
 def check_draw(
@@ -1145,6 +1189,8 @@ def draw_every_way(a: Asked, rank: int) -> dict[str, Any]:
         "even": troupe.NeighborSampler([3, 2]),
         "again": troupe.NeighborSampler([3, 2], replace=True),
         "all": troupe.NeighborSampler([-1]),
+        "out": troupe.NeighborSampler([3, 2], "out"),
+        "out again": troupe.NeighborSampler([3, 2], "out", replace=True),
         "weights": troupe.NeighborSampler([3, 2], prob="w"),
         "weights again": troupe.NeighborSampler([3, 2], prob="w", replace=True),
         "mask": troupe.NeighborSampler([3, 2], mask="keep"),

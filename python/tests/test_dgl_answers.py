@@ -37,6 +37,7 @@ def partitioned(folder: Path, kind: str, parts: int) -> Path:
         num_nodes=world.counts["_N"] if one else world.counts,
         ndata=world.ndata["_N"] if one else world.ndata,
         edata=world.edata[dgl_questions.ONLY] if one else world.edata,
+        out_edges=True,
     )
     return folder / f"{kind}-{parts}" / "g.json"
 

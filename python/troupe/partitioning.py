@@ -459,6 +459,7 @@ def partition_graph(
     seed: int = 0,
     replace: bool = False,
     return_mapping: bool = False,
+    out_edges: bool = False,
     progress: OnProgress = None,
 ) -> Any:
     """Partitions a graph that is in memory.
@@ -478,6 +479,7 @@ def partition_graph(
     ndata, edata : features beside those of the graph, by name, or by type and name: arrays of a row
         a node or edge, in original order.
     return_mapping : also return original IDs of nodes and edges in the order of global IDs.
+    out_edges : out-edges are stored too, for questions and draws along them.
 
     Returns
     -------
@@ -502,6 +504,7 @@ def partition_graph(
             trainers=num_parts * num_trainers_per_machine if num_trainers_per_machine > 1 else 0,
             seed=seed,
             replace=replace,
+            out_edges=out_edges,
             progress=progress,
         )
     return _mapping(report.book) if return_mapping else report

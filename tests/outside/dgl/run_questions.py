@@ -71,7 +71,7 @@ def serve(parts: int, number: int) -> None:
         1,
         "parts/g.json",
         disable_shared_mem=parts > 1,
-        graph_format=("csc", "coo"),
+        graph_format=("csc", "csr", "coo"),
     ).start()
 
 

@@ -69,7 +69,7 @@ def test_troupe_answers_the_same(tmp_path: Path, kind: str, parts: int) -> None:
     """Its graphs and blocks are DGL's own."""
     world = make_world(kind)
     dgl.distributed.partition_graph(
-        graph_of(world), "g", parts, tmp_path / "p", part_method="random"
+        graph_of(world), "g", parts, tmp_path / "p", part_method="random", graph_formats="csr"
     )
     dgl.distributed.initialize(None, seed=5)
     try:
