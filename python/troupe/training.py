@@ -214,7 +214,8 @@ class Predictions:
 
     def _types(self) -> list[str]:
         """The node types whose nodes have outputs: one, or both ends' of links of two types."""
-        names, name, error = [], ffi.new("char const **"), error_struct()
+        names: list[str] = []
+        name, error = ffi.new("char const **"), error_struct()
         while model.tr_infer_node_type(self._task, len(names), name, error) == 0:
             names.append(os.fsdecode(ffi.string(name[0])))
         return names
