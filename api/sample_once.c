@@ -392,6 +392,40 @@ static int check_excluded(const struct tr_graph *graph, const struct tr_sample_o
     return 0;
 }
 
+/* Seeds of several node types, each of which stands there once. */
+static int check_types(const struct tr_graph *graph, const struct tr_sample_options *o,
+                       struct tr_error *error)
+{
+    const struct graph_types *types = &graph->book->types;
+    uint64_t sum = 0;
+    if (o->ntypes == NULL || o->counts == NULL)
+        return tr_error_set(error, TR_EINVAL, "num_ntypes: %zu, but ntypes or counts is NULL",
+                            o->num_ntypes);
+    if (o->num_ntypes > types->num_ntypes)
+        return tr_error_set(error, TR_ERANGE, "num_ntypes: %zu; the graph has %" PRIu32,
+                            o->num_ntypes, types->num_ntypes);
+    for (size_t i = 0; i < o->num_ntypes; i++) {
+        if (o->ntypes[i] >= types->num_ntypes)
+            return tr_error_set(error, TR_ERANGE,
+                                "ntypes[%zu]: %" PRIu32
+                                ": types are numbered from 0, and the graph has %" PRIu32,
+                                i, o->ntypes[i], types->num_ntypes);
+        for (size_t j = 0; j < i; j++)
+            if (o->ntypes[j] == o->ntypes[i])
+                return tr_error_set(error, TR_EINVAL,
+                                    "ntypes[%zu] and [%zu]: %s; give the seeds of a type together",
+                                    j, i, types->ntypes[o->ntypes[i]]);
+        if (__builtin_add_overflow(sum, o->counts[i], &sum))
+            sum = UINT64_MAX;
+    }
+    return sum == o->num_seeds
+               ? 0
+               : tr_error_set(error, TR_EINVAL,
+                              "counts: %" PRIu64 " seeds of all types; num_seeds is "
+                              "%zu",
+                              sum, o->num_seeds);
+}
+
 static int check_options(const struct tr_graph *graph, const struct tr_sample_options *o,
                          struct tr_error *error)
 {
@@ -405,7 +439,9 @@ static int check_options(const struct tr_graph *graph, const struct tr_sample_op
         return rv;
     if (o->pairs != NULL)
         return check_pairs(graph, o->pairs, error);
-    if (o->ntype >= types->num_ntypes)
+    if (o->num_ntypes > 0 && (rv = check_types(graph, o, error)) != 0)
+        return rv;
+    if (o->num_ntypes == 0 && o->ntype >= types->num_ntypes)
         return tr_error_set(error, TR_ERANGE,
                             "ntype: %" PRIu32
                             ": types are numbered from 0, and the graph has %" PRIu32,
@@ -427,10 +463,13 @@ static int find_names(const struct tr_graph *graph, const struct tr_sample_optio
         return rv;
     if (o->pairs != NULL)
         return loader_check_labels(graph, o->pairs, head->labels, o->labels, error);
-    return graph_meta_table(&graph->meta, o->ntype, head->labels) >= 0
-               ? 0
-               : tr_error_set(error, TR_ENOENT, "labels: nodes of type %s have no feature \"%s\"",
-                              tr_graph_ntype_name(graph, o->ntype), o->labels);
+    for (size_t i = 0; i < (o->num_ntypes > 0 ? o->num_ntypes : 1); i++) {
+        const uint32_t ntype = o->num_ntypes > 0 ? o->ntypes[i] : o->ntype;
+        if (graph_meta_table(&graph->meta, ntype, head->labels) < 0)
+            return tr_error_set(error, TR_ENOENT, "labels: nodes of type %s have no feature \"%s\"",
+                                tr_graph_ntype_name(graph, ntype), o->labels);
+    }
+    return 0;
 }
 
 /* A draw while it is asked for: the caller's seeds and spec are read with each attempt. */
@@ -661,6 +700,23 @@ static int draw_once(struct draw *d, int64_t timeout_ns, struct sampled_batch **
     return rv;
 }
 
+/* Seeds of several node types. */
+static int describe_nodes(struct draw *d, const struct tr_sample_options *o, struct tr_error *error)
+{
+    if (o->num_ntypes == 0)
+        return 0;
+    d->segments = calloc(o->num_ntypes, sizeof *d->segments);
+    if (d->segments == NULL)
+        return tr_error_set(error, TR_ENOMEM, "no memory for %zu node types", o->num_ntypes);
+    for (size_t i = 0; i < o->num_ntypes; i++)
+        d->segments[i] = (struct msg_seed_segment){ .ntype = o->ntypes[i],
+                                                    .seeds = MSG_SEEDS_GIVEN,
+                                                    .num_seeds = o->counts[i] };
+    d->head.seeds = MSG_SEEDS_SEVERAL;
+    d->head.num_segments = (uint32_t)o->num_ntypes;
+    return 0;
+}
+
 /* What links say of the set, whose segments are the draw's then. */
 static int read_links(struct draw *d, const struct tr_sample_options *o, struct link_fields *links,
                       struct tr_error *error)
@@ -704,8 +760,11 @@ static int fill_draw(struct draw *d, const struct tr_sample_options *o, struct t
     d->spec = &o->spec->spec;
     if (o->pairs != NULL)
         describe_pairs(d, o->pairs);
+    else
+        rv = describe_nodes(d, o, error);
     proxy_name(trainer, d->name);
-    rv = find_names(graph, o, &d->head, error);
+    if (rv == 0)
+        rv = find_names(graph, o, &d->head, error);
     if (rv != 0)
         return rv;
     rv = sample_spec_check(d->spec, graph->book->types.num_etypes, "spec", &why);

@@ -411,7 +411,7 @@ struct msg_loader_open {
 #define MSG_NEGATIVES_BATCH_MAX (UINT64_C(1) << 26)
 
 /* To a sampler, or to a proxy for one of them: draw one batch, of no loader. It is answered as a
- * batch of a loader of that number, step 0 of epoch 0, is. Body: of pairs or edges of several types
+ * batch of a loader of that number, step 0 of epoch 0, is. Body: of seeds of several types
  * struct msg_seed_segment[num_segments], whose seeds are given; the IDs of the seeds as a list of
  * a loader's has them (MSG_LOADER_OPEN), segment after segment; then, of listed nodes, what the spec's row_fields name of
  * SAMPLE_SEED_FIELDS (as behind the rows of a msg_sample_request), then the edges that are left out,

@@ -155,6 +155,12 @@ struct tr_sample_options {
     size_t num_excluded;             /* 0 .. TR_SAMPLE_EXCLUDED_MAX */
     /* Of pairs, as in struct tr_loader_options. */
     const struct tr_link_options *links;
+    /* Seeds of several node types: the first counts[0] seeds are of the type ntypes[0], then come those
+     * of ntypes[1], and so on, num_seeds of all; each type stands there once, and ntype is not read.
+     * num_ntypes 0: all seeds are of `ntype`. */
+    const uint32_t *ntypes; /* [num_ntypes] */
+    const size_t *counts;   /* [num_ntypes] */
+    size_t num_ntypes;
 };
 
 #define tr_sample_options_init(options) tr_sample_options_init_sized((options), sizeof *(options))

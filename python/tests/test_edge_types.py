@@ -268,6 +268,25 @@ def test_ranks_without_edges_are_padded_with_all_types(books: dict[int, str]) ->
             assert all(pairs.num_edges() == 1 for _, pairs, _, _ in batches)
 
 
+def test_seeds_of_several_node_types_are_one_draw(books: dict[int, str]) -> None:
+    """In the order given, repeats included, each type as if it were drawn alone."""
+    with troupe.open(books[3], seed=7) as graph:
+        sampler = troupe.NeighborSampler([3])
+        seeds = {"author": [5, 2, 5], "paper": [9, 100, 3, 0]}
+        both = sampler.draw(graph, seeds, seed=4)
+        for name, ids in seeds.items():
+            assert np.asarray(both.output_nodes[name]).tolist() == ids
+            alone = sampler.draw(graph, {name: ids}, seed=4)
+            for etype in TYPES:
+                if etype[2] == name:
+                    drawn = [np.asarray(b.blocks[0].as_csr(etype).edge_ids) for b in (both, alone)]
+                    assert np.array_equal(*drawn) and len(drawn[0]) > 0
+        with pytest.raises(errors.OutOfRange):
+            sampler.draw(graph, {"author": [AUTHORS], "paper": [1]})
+        with pytest.raises(errors.OutOfRange):
+            sampler.draw(graph, {"author": [], "paper": []})
+
+
 def test_what_names_no_types_is_refused(books: dict[int, str]) -> None:
     with troupe.open(books[1], seed=7) as graph:
         sampler = troupe.NeighborSampler([2])

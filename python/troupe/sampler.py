@@ -158,7 +158,7 @@ class NeighborSampler(BlockSampler):
         Parameters
         ----------
         g : the graph.
-        seeds : global IDs, or a mapping of one node type to them.
+        seeds : global IDs, or a mapping of node types to them.
         seed : of the random choices; None: the graph's next (of its session's seed and its calls).
         exclude_eids : edges that no layer draws: global IDs, or a mapping of edge types to them.
             They are left out before the draw, which is as full as the other edges allow.
@@ -169,14 +169,12 @@ class NeighborSampler(BlockSampler):
         Batch
             The same seeds, fanouts and seed give the same batch on any placement.
         """
-        name = None
+        given: dict[str | None, Any] = {None: seeds}
         if isinstance(seeds, Mapping):
             given = {k: v for k, v in seeds.items() if v is not None and len(v)}
-            if len(given) != 1:
-                raise errors.Unsupported("seeds of several node types at once: use a loader")
-            name, seeds = next(iter(given.items()))
-        ntype = g.types.ntype(name)
-        ids = g.checked_ids(seeds, False, ntype)
+        of = {g.types.ntype(name): ids for name, ids in given.items()}
+        lists = [g.checked_ids(ids, False, ntype) for ntype, ids in of.items()]
+        ids = np.concatenate(lists) if lists else np.empty(0, np.int64)
         spec = self.spec(g)
         for of_edges, number, feature, where in tables:
             name_of_table = encoded(feature)
@@ -184,7 +182,7 @@ class NeighborSampler(BlockSampler):
         options = made(
             "tr_sample_options",
             spec=spec,
-            ntype=ntype,
+            ntype=next(iter(of), 0),
             seeds=id_pointer(ids),
             num_seeds=len(ids),
             seed=g.next_seed() if seed is None else seed,
@@ -192,6 +190,10 @@ class NeighborSampler(BlockSampler):
             original_ids=orig_ids,
             degrees=degrees,
         )
+        if len(of) > 1:
+            counts = ffi.new("size_t[]", [len(one) for one in lists])
+            filled(options, ntypes=ffi.new("uint32_t[]", list(of)), counts=counts)
+            filled(options, num_ntypes=len(of))
         return self._drawn(g, options, exclude_eids, features, labels, timeout)
 
     def draw_pairs(

@@ -314,6 +314,96 @@ static void check_refusals(struct tr_session *session, struct tr_graph *graph, c
 }
 
 /* Two epochs with shuffling and two without, of both sets, on one placement. */
+static struct tr_batch *draw(struct tr_graph *graph, const struct tr_sample_options *options)
+{
+    struct tr_batch *batch;
+    ok(tr_sample(graph, options, 30 * SECOND, &batch, &failure));
+    return batch;
+}
+
+static void refuse_draw(struct tr_graph *graph, struct tr_sample_options options, int code,
+                        const char *text)
+{
+    struct tr_batch *batch;
+    assert_int_equal(tr_sample(graph, &options, 30 * SECOND, &batch, &failure), code);
+    if (strstr(failure.message, text) == NULL)
+        fail_msg("\"%s\" does not say \"%s\"", failure.message, text);
+}
+
+/* A draw of several types has the seeds of each in the order given, also twice, and draws for them what
+ * a draw of that type alone does. */
+static uint64_t check_draws(struct tr_graph *graph)
+{
+    static const uint32_t ntypes[] = { 1, 0 };
+    static const size_t counts[] = { 40, 30 };
+    uint64_t ids[70], digest;
+    size_t count;
+    struct tr_sample_options options;
+    struct tr_sample_spec *spec;
+    ok(tr_sample_spec_create(graph, 1, &spec, &failure));
+    ok(tr_sample_spec_set_fanout(spec, 0, TR_EVERY, 2, &failure));
+    for (size_t t = 0; t < 2; t++) {
+        struct tr_nodes *all;
+        uint64_t *of = ids + (t == 0 ? 0 : counts[0]);
+        ok(tr_nodes_all(graph, ntypes[t], TR_WAIT_FOREVER, &all, &failure));
+        for (size_t i = 0; i < counts[t]; i++)
+            ok(tr_nodes_ids(all, (i % 9 == 8 ? i - 3 : i) * 7919 % tr_nodes_count(all), 1,
+                            TR_WAIT_FOREVER, &of[i], &failure));
+        tr_nodes_close(all);
+    }
+    tr_sample_options_init(&options);
+    options.spec = spec;
+    options.seeds = ids;
+    options.num_seeds = 70;
+    options.ntypes = ntypes;
+    options.counts = counts;
+    options.num_ntypes = 2;
+    options.seed = 5;
+    options.labels = "feat";
+    options.edge_ids = options.original_ids = true;
+    struct tr_batch *both = draw(graph, &options);
+    for (size_t t = 0; t < 2; t++) {
+        const uint64_t *of = ids + (t == 0 ? 0 : counts[0]);
+        assert_int_equal(tr_batch_num_seeds(both, ntypes[t]), counts[t]);
+        assert_memory_equal(tr_batch_nodes(both, ntypes[t], &count), of, counts[t] * sizeof *of);
+        struct tr_sample_options one = options;
+        one.num_ntypes = 0;
+        one.ntype = ntypes[t];
+        one.seeds = of;
+        one.num_seeds = counts[t];
+        struct tr_batch *alone = draw(graph, &one);
+        for (uint32_t e = 0; e < tr_graph_num_etypes(graph); e++) {
+            struct tr_block some = TR_BLOCK_INIT, all = TR_BLOCK_INIT;
+            ok(tr_batch_block(alone, 0, e, &some, &failure));
+            ok(tr_batch_block(both, 0, e, &all, &failure));
+            if (some.num_dst == 0)
+                continue;
+            assert_int_equal(some.num_edges, all.num_edges);
+            assert_memory_equal(some.edge_ids, all.edge_ids, some.num_edges * sizeof *ids);
+        }
+        tr_batch_release(alone);
+    }
+    ok(tr_batch_digest(both, &digest, &failure));
+    tr_batch_release(both);
+    static const uint32_t same[] = { 1, 1 }, beyond[] = { 1, 2 };
+    struct tr_sample_options bad = options;
+    bad.ntypes = same;
+    refuse_draw(graph, bad, TR_EINVAL, "give the seeds of a type together");
+    bad.ntypes = beyond;
+    refuse_draw(graph, bad, TR_ERANGE, "ntypes[1]: 2");
+    bad = options;
+    bad.num_seeds = 69;
+    refuse_draw(graph, bad, TR_EINVAL, "counts: 70 seeds of all types; num_seeds is 69");
+    bad = options;
+    bad.counts = NULL;
+    refuse_draw(graph, bad, TR_EINVAL, "ntypes or counts is NULL");
+    bad = options;
+    bad.num_ntypes = 3;
+    refuse_draw(graph, bad, TR_ERANGE, "num_ntypes: 3");
+    tr_sample_spec_destroy(spec);
+    return digest;
+}
+
 static uint64_t run_placement(const char *path, int placement)
 {
     struct tr_graph *graph;
@@ -331,6 +421,7 @@ static uint64_t run_placement(const char *path, int placement)
         tr_nodes_close(nodes);
     }
     sum = sum * 31 + check_ranges(graph);
+    sum = sum * 31 + check_draws(graph);
     tr_graph_close(graph);
     tr_session_close(session);
     return sum;

@@ -92,7 +92,7 @@ class NeighborSampler(BlockSampler):
         """Input nodes, output nodes and blocks of seeds."""
         if isinstance(g, DistGraph):
             seeds = seeds_by_type(g, seed_nodes)
-            if len(seeds) == 1:
+            if seeds:
                 return self._sample_once(g, seeds, seed_nodes, exclude_eids)
         return self._sample_by_layer(g, seed_nodes, exclude_eids)
 
@@ -106,7 +106,7 @@ class NeighborSampler(BlockSampler):
         self, g: DistGraph, seeds: dict[str, Any], output_nodes: Any, exclude_eids: Any
     ) -> Any:
         need("blocks")
-        tables = rows_ahead.tables_to_draw(g, next(iter(seeds)), len(self.fanouts))
+        tables = rows_ahead.tables_to_draw(g, seeds, len(self.fanouts))
         batch = self.own().draw(
             g, seeds, exclude_eids=exclude_eids, orig_ids=False, tables=list(tables.values())
         )
@@ -190,12 +190,8 @@ class LaborSampler(NeighborSampler):
 
     def sample_blocks(self, g: Any, seed_nodes: Any, exclude_eids: Any = None) -> Any:
         """Input nodes, output nodes and blocks of seeds."""
-        one_type = isinstance(g, DistGraph) and len(seeds_by_type(g, seed_nodes)) == 1
-        if not one_type:
-            not_yet(
-                "LaborSampler with seeds of several types, or over a graph of DGL's own",
-                "draw with NeighborSampler",
-            )
+        if not isinstance(g, DistGraph):
+            not_yet("LaborSampler over a graph of DGL's own", "draw with NeighborSampler")
         return super().sample_blocks(g, seed_nodes, exclude_eids)
 
     def __repr__(self) -> str:

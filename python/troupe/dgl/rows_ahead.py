@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -221,15 +221,15 @@ def drawn_with(reader: ReadAhead) -> Iterator[Waiting]:
         _drawing.of = before
 
 
-def tables_to_draw(g: DistGraph, ntype: str, layers: int) -> dict[Read, TableWanted]:
-    """Features that come along with a batch of seeds of a node type, drawn in so many layers."""
+def tables_to_draw(g: DistGraph, ntypes: Collection[str], layers: int) -> dict[Read, TableWanted]:
+    """Features that come along with a batch of seeds of node types, drawn in so many layers."""
     of = getattr(_drawing, "of", None)
     found: dict[Read, TableWanted] = {}
     for read in of[0].wanted() if of is not None else ():
         feature, place = read
         # The loop may read of what other samplers drew, of seeds of other types, in more layers.
         has = place.layer < layers if place.kind == "edges" else place.kind != "pairs"
-        has = has and not (place.kind == "output" and feature.type_name != ntype)
+        has = has and not (place.kind == "output" and feature.type_name not in ntypes)
         if feature.graph is g and has:
             where = {"input": FOR_ALL, "output": FOR_SEEDS}.get(place.kind, place.layer)
             found[read] = TableWanted(feature.of_edges, feature.number, feature.name, where)

@@ -241,3 +241,27 @@ def test_the_graph_of_the_edges_has_what_is_prefetched(g) -> None:
     for edges in ([5, 9, 2], {("_N", "_E", "_N"): torch.tensor([4, 8])}):
         _, pairs, _ = sampler.sample(g, edges)
         assert torch.equal(pairs.edata["number"], g.edata["number"][pairs.edata[dgl.EID]])
+
+
+def test_seeds_of_several_types_are_one_draw(typed_path) -> None:
+    """With the seeds of each type in their order, by LABOR too, which keeps as many as there are."""
+    dgl.distributed.initialize(None, seed=5)
+    g = dgl.distributed.DistGraph("h", part_config=typed_path)
+    seeds = {"b": torch.tensor([9, 3, 30]), "a": torch.tensor([50, 1])}
+    degrees = {}
+    for name in (GOES, BACK, OWN):
+        _, into = g.find_edges(torch.arange(g.num_edges(name)), name)
+        degrees[name] = torch.bincount(into, minlength=g.num_nodes(name[2]))
+    for sampler in (
+        dgl.dataloading.NeighborSampler([2, 3]),
+        dgl.dataloading.LaborSampler([2, 3]),
+    ):
+        inputs, outputs, blocks = sampler.sample(g, seeds)
+        assert outputs is seeds
+        for name, ids in seeds.items():
+            assert torch.equal(blocks[-1].dstnodes[name].data[dgl.NID], ids)
+            assert torch.equal(blocks[0].srcnodes[name].data[dgl.NID], inputs[name])
+        for name, wanted in degrees.items():
+            drawn = blocks[-1].in_degrees(etype=name).long()
+            assert torch.equal(drawn, wanted[seeds[name[2]]].clamp(max=3))
+    dgl.distributed.exit_client()
