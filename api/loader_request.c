@@ -227,7 +227,7 @@ int loader_fill_spec(struct tr_graph *graph, const struct tr_loader_options *o,
         const struct sample_term term = SAMPLE_TERM(o->fanout[l], o->replace);
         sample_spec_set_layer(spec, l, &term);
     }
-    rv = sample_spec_check(spec, num_etypes, "loader", &why);
+    rv = sample_spec_check(spec, &graph->book->types, "loader", &why);
     if (rv == 0)
         rv = sample_tables_check(spec, &graph->meta, "loader", &why);
     return rv != 0 ? error_give(&why, error) : 0;

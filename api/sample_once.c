@@ -97,20 +97,53 @@ static bool is_meant(uint32_t place, uint32_t wanted)
     return wanted == TR_EVERY || wanted == place;
 }
 
+static int check_fanout(int32_t fanout, struct tr_error *error)
+{
+    if (fanout >= TR_FANOUT_ALL && fanout <= (int32_t)SAMPLE_FANOUT_MAX)
+        return 0;
+    return tr_error_set(error, TR_ERANGE,
+                        "fanout %" PRId32 "; give 0 to %" PRIu32 ", or -1 for all", fanout,
+                        SAMPLE_FANOUT_MAX);
+}
+
 int tr_sample_spec_set_fanout(struct tr_sample_spec *spec, uint32_t layer, uint32_t etype,
                               int32_t fanout, struct tr_error *error)
 {
     int rv = check_place(spec, layer, etype, error);
     if (rv != 0)
         return rv;
-    if (fanout < TR_FANOUT_ALL || fanout > (int32_t)SAMPLE_FANOUT_MAX)
-        return tr_error_set(error, TR_ERANGE,
-                            "fanout %" PRId32 "; give 0 to %" PRIu32 ", or -1 for all", fanout,
-                            SAMPLE_FANOUT_MAX);
+    rv = check_fanout(fanout, error);
+    if (rv != 0)
+        return rv;
     for (uint32_t l = 0; l < spec->spec.num_layers; l++)
         for (uint32_t e = 0; e < spec->spec.num_etypes; e++)
-            if (is_meant(l, layer) && is_meant(e, etype))
-                sample_spec_term(&spec->spec, l, e)->fanout = fanout;
+            if (is_meant(l, layer) && is_meant(e, etype)) {
+                struct sample_term *term = sample_spec_term(&spec->spec, l, e);
+                term->fanout = fanout;
+                term->flags &= ~SAMPLE_TOTAL;
+            }
+    return 0;
+}
+
+int tr_sample_spec_set_total(struct tr_sample_spec *spec, uint32_t layer, uint32_t ntype,
+                             int32_t fanout, struct tr_error *error)
+{
+    const struct graph_types *types = &spec->graph->book->types;
+    int rv = check_place(spec, layer, TR_EVERY, error);
+    if (rv == 0 && ntype != TR_EVERY)
+        rv = graph_check_ntype(spec->graph, ntype, error);
+    if (rv == 0)
+        rv = check_fanout(fanout, error);
+    if (rv != 0)
+        return rv;
+    for (uint32_t l = 0; l < spec->spec.num_layers; l++)
+        for (uint32_t e = 0; e < spec->spec.num_etypes; e++) {
+            struct sample_term *term = sample_spec_term(&spec->spec, l, e);
+            if (!is_meant(l, layer) || !is_meant(sample_row_type(&types->etypes[e], term), ntype))
+                continue;
+            term->fanout = fanout;
+            term->flags |= SAMPLE_TOTAL;
+        }
     return 0;
 }
 
@@ -122,8 +155,10 @@ int tr_sample_spec_set_replace(struct tr_sample_spec *spec, uint32_t layer, uint
         return rv;
     for (uint32_t l = 0; l < spec->spec.num_layers; l++)
         for (uint32_t e = 0; e < spec->spec.num_etypes; e++)
-            if (is_meant(l, layer) && is_meant(e, etype))
-                sample_spec_term(&spec->spec, l, e)->flags = replace ? SAMPLE_REPLACE : 0;
+            if (is_meant(l, layer) && is_meant(e, etype)) {
+                struct sample_term *term = sample_spec_term(&spec->spec, l, e);
+                term->flags = (term->flags & ~SAMPLE_REPLACE) | (replace ? SAMPLE_REPLACE : 0);
+            }
     return 0;
 }
 
@@ -767,7 +802,7 @@ static int fill_draw(struct draw *d, const struct tr_sample_options *o, struct t
         rv = find_names(graph, o, &d->head, error);
     if (rv != 0)
         return rv;
-    rv = sample_spec_check(d->spec, graph->book->types.num_etypes, "spec", &why);
+    rv = sample_spec_check(d->spec, &graph->book->types, "spec", &why);
     if (rv == 0)
         rv = sample_tables_check(d->spec, &graph->meta, "spec", &why);
     return rv != 0 ? error_give(&why, error) : 0;

@@ -19,11 +19,14 @@ int batch_builder_init(struct batch_builder *builder, const struct batch_builder
     builder->answers = calloc((size_t)builder->num_etypes * builder->num_parts + 1,
                               sizeof *builder->answers);
     builder->excluded = calloc(builder->num_etypes + (size_t)1, sizeof *builder->excluded);
+    builder->excluded_by_type = calloc(builder->num_etypes + (size_t)1,
+                                       sizeof *builder->excluded_by_type);
     builder->parts = calloc(builder->num_parts + 1, sizeof *builder->parts);
     builder->bases = calloc(builder->num_parts + 1, sizeof *builder->bases);
     builder->csr = calloc(builder->num_parts + 1, sizeof *builder->csr);
     if (builder->bases == NULL || builder->csr == NULL || builder->types == NULL ||
-        builder->answers == NULL || builder->excluded == NULL || builder->parts == NULL)
+        builder->answers == NULL || builder->excluded == NULL ||
+        builder->excluded_by_type == NULL || builder->parts == NULL)
         return TR_ENOMEM;
     for (uint32_t t = 0; t < builder->num_ntypes; t++) {
         builder->types[t].wide = graph->num_nodes[t] >= WIDE_NODES || graph->meta->nodes[t].wide;

@@ -178,12 +178,13 @@ struct batch_builder {
     struct batch_space *out;
     struct batch_builder_type *types; /* [num_ntypes] */
     struct batch_builder_roots roots;
-    struct batch_builder_answer *answers;    /* [num_etypes][num_parts] */
-    struct batch_builder_excluded *excluded; /* [num_etypes] */
-    const struct graph_part **parts;         /* [num_parts] read directly; NULL: asked for */
-    uintptr_t *bases;                        /* [num_parts]; see batch_builder_gather */
-    const struct csr_rows **csr;             /* [num_parts]: sparse rows in the place of a base */
-    struct batch_builder_edges *edges;       /* [room_edges] */
+    struct batch_builder_answer *answers;     /* [num_etypes][num_parts] */
+    struct batch_builder_excluded *excluded;  /* [num_etypes] */
+    struct sample_excluded *excluded_by_type; /* [num_etypes]: of the slice at work */
+    const struct graph_part **parts;          /* [num_parts] read directly; NULL: asked for */
+    uintptr_t *bases;                         /* [num_parts]; see batch_builder_gather */
+    const struct csr_rows **csr;              /* [num_parts]: sparse rows in the place of a base */
+    struct batch_builder_edges *edges;        /* [room_edges] */
     uint32_t num_edges, room_edges;
     bool edges_open; /* they are those of this batch */
     uint32_t hop;
@@ -275,6 +276,10 @@ void batch_builder_unify_excluded(struct batch_builder *builder);
  * increasing IDs. */
 const uint64_t *batch_builder_excluded(const struct batch_builder *builder, uint32_t etype,
                                        uint32_t part, uint64_t *count);
+/* The same of every edge type, for draws in total; NULL: nothing is left out. They stay until the next
+ * call. */
+const struct sample_excluded *batch_builder_excluded_by_type(const struct batch_builder *builder,
+                                                             uint32_t part);
 void batch_builder_reset_excluded(struct batch_builder *builder);
 void batch_builder_fini_excluded(struct batch_builder *builder);
 

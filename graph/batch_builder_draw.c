@@ -109,17 +109,22 @@ static struct local_sample next_rows(const struct batch_builder *builder, uint32
     const struct batch_builder_list *list = &builder->types[ntype].lists[part];
     uint64_t num_excluded;
     const uint64_t *excluded = batch_builder_excluded(builder, builder->etype, part, &num_excluded);
+    const struct sample_term *term = batch_builder_term(builder, builder->etype);
+    const struct sample_excluded *by_type = (term->flags & SAMPLE_TOTAL) != 0
+                                                ? batch_builder_excluded_by_type(builder, part)
+                                                : NULL;
     return (struct local_sample){ .part = builder->parts[part],
                                   .draw = &builder->key,
                                   .kind = builder->plan->spec->kind,
                                   .etype = builder->etype,
-                                  .term = *batch_builder_term(builder, builder->etype),
+                                  .term = *term,
                                   .rows = (const uint32_t *)list->rows.data + used,
                                   .with = batch_builder_list_fields(builder, ntype, part, used),
                                   .row_fields = batch_builder_row_fields(builder),
                                   .num_rows = num_rows,
                                   .excluded = excluded,
-                                  .num_excluded = num_excluded };
+                                  .num_excluded = num_excluded,
+                                  .excluded_by_type = by_type };
 }
 
 static int grow_space(struct batch_builder *builder, struct batch_builder_space *space,

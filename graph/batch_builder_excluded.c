@@ -132,6 +132,18 @@ const uint64_t *batch_builder_excluded(const struct batch_builder *builder, uint
     return ids + begin;
 }
 
+const struct sample_excluded *batch_builder_excluded_by_type(const struct batch_builder *builder,
+                                                             uint32_t part)
+{
+    bool some = false;
+    for (uint32_t e = 0; e < builder->num_etypes; e++) {
+        struct sample_excluded *of_type = &builder->excluded_by_type[e];
+        of_type->ids = batch_builder_excluded(builder, e, part, &of_type->count);
+        some |= of_type->count > 0;
+    }
+    return some ? builder->excluded_by_type : NULL;
+}
+
 void batch_builder_reset_excluded(struct batch_builder *builder)
 {
     for (uint32_t e = 0; e < builder->num_etypes; e++)
@@ -143,5 +155,7 @@ void batch_builder_fini_excluded(struct batch_builder *builder)
     for (uint32_t e = 0; builder->excluded != NULL && e < builder->num_etypes; e++)
         vec_fini(&builder->excluded[e].ids);
     free(builder->excluded);
+    free(builder->excluded_by_type);
+    builder->excluded_by_type = NULL;
     builder->excluded = NULL;
 }

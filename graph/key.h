@@ -23,14 +23,16 @@ enum key_purpose {
     KEY_NEIGHBOURS = 2, /* which in-edges of a node are drawn */
     KEY_WEIGHTS = 3,    /* initial weights of a model */
     KEY_DROPOUT = 4,
-    KEY_SPLIT = 5,          /* train, validation and test sets */
-    KEY_GENERATE = 6,       /* synthetic graphs */
-    KEY_NEGATIVES = 7,      /* negative edges of link prediction */
-    KEY_WALK = 8,           /* random walks */
-    KEY_DEAL = 9,           /* which trainer gets which seed */
-    KEY_PARTITION = 10,     /* the random partitioner */
-    KEY_SOURCES = 11,       /* numbers of source nodes, which all their out-edges share */
-    KEY_OUT_NEIGHBOURS = 12 /* which out-edges of a node are drawn */
+    KEY_SPLIT = 5,           /* train, validation and test sets */
+    KEY_GENERATE = 6,        /* synthetic graphs */
+    KEY_NEGATIVES = 7,       /* negative edges of link prediction */
+    KEY_WALK = 8,            /* random walks */
+    KEY_DEAL = 9,            /* which trainer gets which seed */
+    KEY_PARTITION = 10,      /* the random partitioner */
+    KEY_SOURCES = 11,        /* numbers of source nodes, which all their out-edges share */
+    KEY_OUT_NEIGHBOURS = 12, /* which out-edges of a node are drawn */
+    KEY_TOTAL = 13,          /* which in-edges are drawn of those of all types, by node type */
+    KEY_OUT_TOTAL = 14       /* and which out-edges */
 };
 
 struct draw_key {

@@ -114,6 +114,7 @@ int local_sample_prepare(const struct local_sample *what, struct sample_request 
                          "partition %" PRIu32 ": it was written without the out-edges of type "
                          "%" PRIu32 "; partition again with --out-edges",
                          part->part_id, what->etype);
+    const bool total = (what->term.flags & SAMPLE_TOTAL) != 0;
     const struct graph_etype *etype = &part->types->etypes[what->etype];
     const struct node_part *nodes = &part->nodes[sample_row_type(etype, &what->term)];
     *request = (struct sample_request){
@@ -128,8 +129,13 @@ int local_sample_prepare(const struct local_sample *what, struct sample_request 
         .num_excluded = what->num_excluded,
         .term = what->term,
         .source_base = base_of(what->draw, KEY_SOURCES, etype->src),
-        .key_base = base_of(what->draw, along_out ? KEY_OUT_NEIGHBOURS : KEY_NEIGHBOURS,
-                            what->etype),
+        .key_base = total ? base_of(what->draw, along_out ? KEY_OUT_TOTAL : KEY_TOTAL,
+                                    sample_row_type(etype, &what->term))
+                          : base_of(what->draw, along_out ? KEY_OUT_NEIGHBOURS : KEY_NEIGHBOURS,
+                                    what->etype),
+        .part = part,
+        .etype = what->etype,
+        .excluded_by_type = what->excluded_by_type,
     };
     if (along_out) {
         request->out = out_edges_csc(out);

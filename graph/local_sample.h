@@ -31,6 +31,7 @@ struct local_sample {
      * among them. */
     const uint64_t *excluded; /* [num_excluded] */
     uint64_t num_excluded;
+    const struct sample_excluded *excluded_by_type; /* of draws in total, see graph/sample.h */
 };
 
 /*
@@ -67,7 +68,7 @@ uint64_t local_sample_bound(const struct sample_request *request);
 uint32_t local_sample_fit(const struct sample_request *request, uint64_t edges_max,
                           uint64_t *edges);
 
-/* The most edges that the request's row i draws; of uniform draws, exactly so many. */
+/* The most edges that the request's row i draws; of uniform draws by edge type, exactly so many. */
 uint64_t local_sample_count(const struct sample_request *request, uint32_t i);
 
 #endif

@@ -60,6 +60,8 @@ libtr_graph_la_SOURCES = \
     graph/sample_block.h \
     graph/sample_masked.c \
     graph/sample_masked.h \
+    graph/sample_total.c \
+    graph/sample_total.h \
     graph/sample_labor.c \
     graph/sample_weighted.c \
     graph/samplers.c \

@@ -7,6 +7,7 @@
 #include "graph/key.h"
 #include "graph/sample_block.h"
 #include "graph/sample_masked.h"
+#include "graph/sample_total.h"
 #include "graph/samplers.h"
 #include "graph/subset.h"
 
@@ -96,6 +97,8 @@ static inline __attribute__((always_inline)) int plan_block(struct sample_space 
 int sample_uniform(struct sample_space *space, const struct sample_request *request,
                    struct sample_result *result)
 {
+    if ((request->term.flags & SAMPLE_TOTAL) != 0)
+        return sample_total(space, request, result);
     if (request->mask != NULL || request->num_excluded > 0)
         return sample_masked(space, request, result);
     uint32_t fanout = sample_fanout(request);
@@ -144,6 +147,7 @@ const struct sample_method sample_uniform_method = {
     .row_fields = SAMPLE_ROW_SALT,
     .mask = true,
     .out_edges = true,
+    .totals = true,
     .row_edges = sample_uniform_row_edges,
     .draw = sample_uniform,
 };

@@ -40,6 +40,12 @@ _Static_assert((uint32_t)SAMPLE_EVERY == SAMPLE_ALL, "a fanout is converted by a
 
 struct sample_method;
 
+/* Edges of one type that are not drawn. */
+struct sample_excluded {
+    const uint64_t *ids; /* [count], see graph/excluded.h */
+    uint64_t count;
+};
+
 struct sample_request {
     const struct sample_method *method; /* which draws; a kernel itself reads none */
     const struct csc *csc;
@@ -62,6 +68,10 @@ struct sample_request {
      * and edge IDs come from a file that is read only now: the first that there are not. */
     struct csc out;
     uint64_t nodes_end, edges_end;
+    /* Of draws over all edge types together (SAMPLE_TOTAL): the edges of the others. */
+    const struct graph_part *part;
+    uint32_t etype;
+    const struct sample_excluded *excluded_by_type; /* [edge types]; NULL: of none */
 };
 
 /* The type of the nodes that draw: edges are drawn at their destinations or, along out-edges, at

@@ -525,6 +525,7 @@ const struct sample_method sample_weighted_method = {
     .weights = true,
     .mask = true,
     .out_edges = true,
+    .totals = true,
     .edge_weights = true,
     .row_edges = sample_uniform_row_edges,
     .make = weighted_make,

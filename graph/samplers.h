@@ -35,7 +35,9 @@ struct sample_method {
     const char *name;
     uint32_t row_fields; /* SAMPLE_ROW_* that it reads */
     bool weights, mask;
-    bool out_edges;    /* it draws along out-edges too, where a term has neither weights nor mask */
+    /* It draws along out-edges, and over all edge types together, where a term has neither weights nor
+     * a mask. */
+    bool out_edges, totals;
     bool once;         /* there are no draws with replacement */
     bool edge_weights; /* edges that are drawn by weights get weights in the block */
     /* The most edges that a row of so many draws by the term, and of SAMPLE_ANY_DEGREE any row.
@@ -74,8 +76,8 @@ int sample_mask_check(const char *name, enum tr_dtype dtype, uint64_t width, con
 int sample_tables_check(const struct sample_spec *spec, const struct graph_meta *meta,
                         const char *where, struct error *error);
 /* The same as sample_method_check() for all terms of a spec; TR_EMISMATCH: it is not for a graph of
- * so many edge types. */
-int sample_spec_check(const struct sample_spec *spec, uint32_t num_etypes, const char *where,
-                      struct error *error);
+ * so many edge types. TR_EINVAL: edge types that are drawn in total have not the same terms. */
+int sample_spec_check(const struct sample_spec *spec, const struct graph_types *types,
+                      const char *where, struct error *error);
 
 #endif

@@ -36,8 +36,8 @@ int sample_method_check(uint32_t kind, uint32_t row_fields, const struct sample_
         return refuse(where, method->name, "weights", error);
     if (term->mask != SAMPLE_NO_TABLE && !method->mask)
         return refuse(where, method->name, "mask", error);
-    if ((term->flags & ~SAMPLE_REPLACE) != 0)
-        return refuse(where, method->name, "other flags than to replace", error);
+    if ((term->flags & ~SAMPLE_FLAGS) != 0)
+        return refuse(where, method->name, "other flags than to replace and in total", error);
     if ((term->flags & SAMPLE_REPLACE) != 0 && method->once)
         return refuse(where, method->name, "draws with replacement", error);
     if (term->direction != SAMPLE_IN && !method->out_edges)
@@ -50,6 +50,14 @@ int sample_method_check(uint32_t kind, uint32_t row_fields, const struct sample_
             "edges lie with their destinations; import the graph with --reverse-types, "
             "and draw by them along the in-edges of the reverse type",
             where);
+    if ((term->flags & SAMPLE_TOTAL) != 0 && !method->totals)
+        return refuse(where, method->name, "draws over all edge types together", error);
+    if ((term->flags & SAMPLE_TOTAL) != 0 &&
+        (term->weights != SAMPLE_NO_TABLE || term->mask != SAMPLE_NO_TABLE))
+        return error_set(error, TR_EUNSUPPORTED,
+                         "%s: draws over all edge types together have no weights and no mask; give "
+                         "each edge type a fanout of its own",
+                         where);
     if (term->fanout > (int32_t)SAMPLE_FANOUT_MAX)
         return error_set(error, TR_ETOOBIG,
                          "%s: fanout %" PRId32 " asked for, the most is %" PRIu32
@@ -58,9 +66,30 @@ int sample_method_check(uint32_t kind, uint32_t row_fields, const struct sample_
     return 0;
 }
 
-int sample_spec_check(const struct sample_spec *spec, uint32_t num_etypes, const char *where,
-                      struct error *error)
+/* What edge type e draws in total, all others draw with it that draw at the same nodes. */
+static int total_check(const struct sample_spec *spec, uint32_t layer, uint32_t e,
+                       const struct graph_types *types, const char *where, struct error *error)
 {
+    const struct sample_term *term = sample_spec_term(spec, layer, e);
+    const uint32_t ntype = sample_row_type(&types->etypes[e], term);
+    for (uint32_t i = 0; (term->flags & SAMPLE_TOTAL) != 0 && i < spec->num_etypes; i++) {
+        const struct sample_term *other = sample_spec_term(spec, layer, i);
+        bool with = sample_row_type(&types->etypes[i], term) == ntype;
+        if (!with || (other->fanout == term->fanout && other->flags == term->flags &&
+                      other->direction == term->direction))
+            continue;
+        return error_set(error, TR_EINVAL,
+                         "%s: layer %" PRIu32 ": edges of type %s are drawn in total with those of "
+                         "type %s, which have another fanout or draw otherwise; set both alike",
+                         where, layer, types->etypes[e].name, types->etypes[i].name);
+    }
+    return 0;
+}
+
+int sample_spec_check(const struct sample_spec *spec, const struct graph_types *types,
+                      const char *where, struct error *error)
+{
+    const uint32_t num_etypes = types->num_etypes;
     int rv = 0;
     if (spec->num_etypes != num_etypes)
         return error_set(error, TR_EMISMATCH,
@@ -68,6 +97,8 @@ int sample_spec_check(const struct sample_spec *spec, uint32_t num_etypes, const
                          spec->num_etypes, num_etypes);
     for (uint32_t i = 0; i < spec->num_layers * num_etypes && rv == 0; i++)
         rv = sample_method_check(spec->kind, spec->row_fields, &spec->terms[i], where, error);
+    for (uint32_t i = 0; i < spec->num_layers * num_etypes && rv == 0; i++)
+        rv = total_check(spec, i / num_etypes, i % num_etypes, types, where, error);
     return rv;
 }
 

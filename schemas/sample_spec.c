@@ -111,7 +111,7 @@ void sample_spec_write(const struct sample_spec *spec, void *bytes)
 
 static int term_check(const struct sample_term *term)
 {
-    bool good = term->fanout >= SAMPLE_EVERY && (term->flags & ~SAMPLE_REPLACE) == 0 &&
+    bool good = term->fanout >= SAMPLE_EVERY && (term->flags & ~SAMPLE_FLAGS) == 0 &&
                 term->direction <= SAMPLE_OUT;
     return good ? 0 : TR_EFORMAT;
 }

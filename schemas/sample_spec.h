@@ -45,6 +45,10 @@ enum sample_kind {
 
 /* A term's flags. */
 #define SAMPLE_REPLACE 1u
+/* The fanout is over all edge types together that draw at the same nodes, along edges of the same
+ * direction (graph/sample_total.h): all of these have the same term. */
+#define SAMPLE_TOTAL 2u
+#define SAMPLE_FLAGS (SAMPLE_REPLACE | SAMPLE_TOTAL)
 
 /* A term's direction: along in-edges, as message passing wants it, or along out-edges. */
 enum sample_direction { SAMPLE_IN = 0, SAMPLE_OUT = 1 };

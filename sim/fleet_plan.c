@@ -143,6 +143,8 @@ static void draw_loader(struct fleet_plan *f, struct draws *draws)
         wanted_loader_sample(&f->loader);
     if (f->seed >= WANTED_OUT_FROM)
         wanted_loader_turn(&f->loader);
+    if (f->seed >= WANTED_TOTALS_FROM)
+        wanted_loader_total(&f->loader);
     if (f->seed >= WANTED_LINKS_FROM)
         wanted_loader_link(&f->loader);
     if (f->seed >= WANTED_CORRUPTIONS_FROM)

@@ -554,6 +554,25 @@ static void rank_ends(struct wanted_loader *loader, struct sim_partitions *parti
         *source_ranks = rank_all(partitions, type->src);
 }
 
+/* All edge types of a layer alike, which is more than those that draw together need. */
+void wanted_loader_total(struct wanted_loader *loader)
+{
+    struct sample_spec *spec = &loader->spec;
+    uint64_t drawn = key_mix(loader->open.seed + 29);
+    for (uint32_t l = 0; l < spec->num_layers && spec->num_etypes > 0; l++) {
+        bool even = spec->kind == SAMPLE_UNIFORM || spec->kind == SAMPLE_WEIGHTED;
+        for (uint32_t e = 0; e < spec->num_etypes; e++) {
+            const struct sample_term *term = sample_spec_term(spec, l, e);
+            even &= term->mask == SAMPLE_NO_TABLE && term->weights == SAMPLE_NO_TABLE;
+        }
+        if (!even || key_mix(drawn + l) % 2 == 0)
+            continue;
+        struct sample_term alike = *sample_spec_term(spec, l, 0);
+        alike.flags |= SAMPLE_TOTAL;
+        sample_spec_set_layer(spec, l, &alike);
+    }
+}
+
 /* Two of three do: lists are what is left to users. */
 void wanted_loader_rank(struct wanted_loader *loader, struct sim_partitions *partitions)
 {
@@ -810,6 +829,17 @@ static uint64_t *find_excluded(const struct reference *r, const struct wanted_lo
     return ids;
 }
 
+/* The same of every edge type, to be freed with its lists. */
+static struct sample_excluded *find_all_excluded(const struct reference *r,
+                                                 const struct wanted_loader *loader, uint32_t count)
+{
+    struct sample_excluded *all = calloc(count, sizeof *all);
+    assert(all != NULL);
+    for (uint32_t e = 0; e < count; e++)
+        all[e].ids = find_excluded(r, loader, e, &all[e].count);
+    return all;
+}
+
 /* Draws for the first n nodes met of the type that draws. */
 static void reference_draw(struct reference *r, const struct wanted_loader *loader,
                            const struct draw_key *key, uint32_t n, struct edge_space *space,
@@ -826,6 +856,12 @@ static void reference_draw(struct reference *r, const struct wanted_loader *load
     struct draw_key of_rows = *key;
     if (term->direction == SAMPLE_OUT)
         of_rows.purpose = KEY_OUT_NEIGHBOURS;
+    struct sample_excluded *by_type = NULL;
+    if ((term->flags & SAMPLE_TOTAL) != 0) {
+        of_rows.purpose = term->direction == SAMPLE_OUT ? KEY_OUT_TOTAL : KEY_TOTAL;
+        of_rows.type = drawing;
+        by_type = find_all_excluded(r, loader, spec->num_etypes);
+    }
     uint32_t *rows = calloc(n + 1, sizeof *rows);
     assert(rows != NULL);
     for (uint32_t i = 0; i < n; i++)
@@ -852,6 +888,9 @@ static void reference_draw(struct reference *r, const struct wanted_loader *load
         .with = { .salts = salts },
         .excluded = excluded,
         .num_excluded = num_excluded,
+        .part = part,
+        .etype = key->type,
+        .excluded_by_type = by_type,
         .num_rows = n,
         .term = *term,
         .key_base = key_base(&of_rows),
@@ -877,6 +916,9 @@ static void reference_draw(struct reference *r, const struct wanted_loader *load
                                    result.edge_ids,
                                    result.edge_weights,
                                    term->direction };
+    for (uint32_t e = 0; by_type != NULL && e < spec->num_etypes; e++)
+        free((uint64_t *)(uintptr_t)by_type[e].ids);
+    free(by_type);
     free(rows);
     free(salts);
     free(excluded);

@@ -64,6 +64,9 @@
  * each edge too, in the place of the reverses that there are. */
 #define WANTED_LISTED_FROM UINT64_C(1795838400000000)
 
+/* And in those from here on half of the layers of such terms alone draw over all edge types together. */
+#define WANTED_TOTALS_FROM UINT64_C(1795840200000000)
+
 /* The nodes of a type that the walk has met, in that order. */
 struct reference_nodes {
     uint64_t *ids;       /* [room] */
@@ -117,6 +120,8 @@ uint64_t *wanted_loader_write_seeds(const struct wanted_loader *loader,
 void wanted_loader_sample(struct wanted_loader *loader);
 /* Some of the terms that draw evenly draw along out-edges, by their loader's seed. After that. */
 void wanted_loader_turn(struct wanted_loader *loader);
+/* Some layers draw in total. After that. */
+void wanted_loader_total(struct wanted_loader *loader);
 /* Other node types join the seeds, which are drawn, where the loader's seed says so. */
 void wanted_loader_join(struct wanted_loader *loader, const struct sim_graph *raw);
 /* The seeds become as many pairs, or edges, which are drawn, of an edge type, where the loader's

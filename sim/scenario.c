@@ -75,6 +75,8 @@ static void draw_loader(struct wanted_loader *loader, const struct scenario *s, 
         wanted_loader_sample(loader);
     if (s->seed >= WANTED_OUT_FROM)
         wanted_loader_turn(loader);
+    if (s->seed >= WANTED_TOTALS_FROM)
+        wanted_loader_total(loader);
     if (s->seed >= WANTED_LINKS_FROM)
         wanted_loader_link(loader);
     if (s->seed >= WANTED_CORRUPTIONS_FROM)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How large a batch may become, from fanouts and the size of the graph alone. */
 #include "actors/data/proxy_state.h"
+#include "graph/sample.h"
 
 /* Far above any batch, and far from overflow. */
 #define COUNT_MAX (UINT64_C(1) << 40)
@@ -49,6 +50,19 @@ static uint64_t listed_bytes(const struct graph_meta *meta, const struct sample_
     return bytes < COUNT_MAX ? bytes : COUNT_MAX;
 }
 
+/* Whether an edge type before it has the same draw in total. */
+static bool is_drawn_before(const struct sample_spec *spec, uint32_t layer, uint32_t etype,
+                            const struct graph_types *types)
+{
+    const struct sample_term *term = sample_spec_term(spec, layer, etype);
+    bool total = (term->flags & SAMPLE_TOTAL) != 0 && term->fanout >= 0;
+    for (uint32_t e = 0; total && e < etype; e++)
+        if (sample_row_type(&types->etypes[e], term) ==
+            sample_row_type(&types->etypes[etype], term))
+            return true;
+    return false;
+}
+
 /* The nodes that one layer draws for so many. */
 static uint64_t drawn_of_layer(const struct sample_spec *spec, uint32_t layer, uint64_t nodes,
                                const struct book *book)
@@ -56,10 +70,13 @@ static uint64_t drawn_of_layer(const struct sample_spec *spec, uint32_t layer, u
     uint64_t sum = 0;
     for (uint32_t e = 0; e < spec->num_etypes; e++) {
         const struct sample_term *term = sample_spec_term(spec, layer, e);
+        if (is_drawn_before(spec, layer, e, &book->types))
+            continue;
         uint64_t drawn = term->fanout < 0 ? book->num_edges[e]
                                           : times(nodes, (uint64_t)term->fanout, COUNT_MAX);
         bool repeats = (term->flags & SAMPLE_REPLACE) != 0;
-        drawn = !repeats && drawn > book->num_edges[e] ? book->num_edges[e] : drawn;
+        bool total = (term->flags & SAMPLE_TOTAL) != 0; /* of edges of other types too */
+        drawn = !repeats && !total && drawn > book->num_edges[e] ? book->num_edges[e] : drawn;
         sum = sum + drawn < COUNT_MAX ? sum + drawn : COUNT_MAX;
     }
     return sum;

@@ -84,7 +84,7 @@ static int check_open(const struct sampler *s, const struct msg_loader_open *ope
         return rv;
     if (loader_open_spec(open, message_body(message), message->frame.body_bytes, &spec) != 0)
         return error_set(error, TR_EFORMAT, "loader: what to sample is not described");
-    rv = sample_spec_check(&spec, s->options->book->types.num_etypes, "loader", error);
+    rv = sample_spec_check(&spec, &s->options->book->types, "loader", error);
     if (rv == 0)
         rv = sample_tables_check(&spec, s->options->meta, "loader", error);
     if (rv == 0)

@@ -47,7 +47,8 @@ struct sample_work {
     uint32_t rows_done; /* of the section being filled */
     uint64_t edges_done;
     unsigned char *head_at, *columns_at, *edge_ids_at, *weights_at;
-    uint32_t made; /* sections whose draws have what they are made by */
+    struct sample_excluded *excluded; /* [edge types], where some is left out of draws in total */
+    uint32_t made;                    /* sections whose draws have what they are made by */
 };
 
 static bool gives_weights(const struct sample_work *state, const struct section_plan *plan)
@@ -87,7 +88,8 @@ static struct local_sample rows_of(const struct sample_work *state, struct secti
                                   .with = fields_of(plan, first),
                                   .num_rows = count,
                                   .excluded = plan->excluded,
-                                  .num_excluded = plan->section->num_excluded };
+                                  .num_excluded = plan->section->num_excluded,
+                                  .excluded_by_type = state->excluded };
 }
 
 static int server_sample_prepare(const struct sample_work *state, struct section_plan *plan,
@@ -97,6 +99,18 @@ static int server_sample_prepare(const struct sample_work *state, struct section
     const struct draw_key key = draw_key_of(&state->head->draw);
     const struct local_sample what = rows_of(state, plan, &key, first, count);
     return local_sample_prepare(&what, request, error);
+}
+
+/* Draws in total read what is left out of every edge type, also where its section is done. */
+static int keep_excluded(struct sample_work *state, const struct msg_sample_section *section,
+                         const uint64_t *ids)
+{
+    if (state->excluded == NULL)
+        state->excluded = calloc(state->work.part->types->num_etypes, sizeof *state->excluded);
+    if (state->excluded == NULL)
+        return TR_ENOMEM;
+    state->excluded[section->etype] = (struct sample_excluded){ ids, section->num_excluded };
+    return 0;
 }
 
 static int read_sections(struct sample_work *state, struct error *error)
@@ -116,6 +130,9 @@ static int read_sections(struct sample_work *state, struct error *error)
                              "partition %u: edge type %u asked for, the graph "
                              "has %u",
                              head->part, section->etype, types->num_etypes);
+        if (section->num_excluded > 0 && (section->term.flags & SAMPLE_TOTAL) != 0 &&
+            (rv = keep_excluded(state, section, walk.excluded)) != 0)
+            return error_set(error, rv, "the server has no memory for a request");
         if (number++ < head->skip_sections)
             continue;
         uint32_t skip = number - 1 == head->skip_sections ? head->skip_rows : 0;
@@ -454,6 +471,7 @@ static void server_sample_fini(struct actor *self, struct server_work *work)
     struct sample_work *state = (struct sample_work *)work;
     buffer_release(self, state->body);
     free(state->plans);
+    free(state->excluded);
 }
 
 const struct work_ops server_sample_ops = {

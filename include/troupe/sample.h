@@ -76,6 +76,17 @@ TR_API int tr_sample_spec_set_replace(struct tr_sample_spec *spec, uint32_t laye
 TR_API int tr_sample_spec_set_direction(struct tr_sample_spec *spec, uint32_t layer, uint32_t etype,
                                         enum tr_direction direction, struct tr_error *error);
 
+/* Draws `fanout` edges over all edge types together, of those that enter a node type (or, where these
+ * are set to out-edges, leave it), each as likely as the others whatever its type: the edges of all types
+ * are one row, in the types' order, and their blocks share what is drawn of it. TR_EVERY: of each node
+ * type by itself. It sets the fanouts of these edge types, and tr_sample_spec_set_fanout() ends it:
+ * edge types that are drawn together have the same direction and replace alike, else what draws by the
+ * spec fails with TR_EINVAL. Edges are excluded before the draw; TR_EUNSUPPORTED of what draws where
+ * some have weights or a mask, or the sampler is LABOR. Each row is drawn once for each of the types.
+ * TR_ERANGE names a layer, a node type or a fanout that there is not, and changes nothing. */
+TR_API int tr_sample_spec_set_total(struct tr_sample_spec *spec, uint32_t layer, uint32_t ntype,
+                                    int32_t fanout, struct tr_error *error);
+
 /* Restricts the draws of an edge type to edges whose feature of that name, one bool or uint8 an
  * edge, is not 0; NULL: to none. The mask counts before the draw: min(fanout, edges that it allows)
  * of them are drawn without replacement. Of TR_EVERY edge type those that have the feature are

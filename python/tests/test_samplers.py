@@ -149,6 +149,30 @@ def test_neighbours_are_drawn_along_out_edges(typed: str) -> None:
             troupe.NeighborSampler([2], "up")
 
 
+@pytest.mark.parametrize("edge_dir", ["in", "out"])
+def test_fanouts_are_over_all_edge_types_together(typed: str, edge_dir: str) -> None:
+    end = 1 if edge_dir == "in" else 0
+    sampler = troupe.NeighborSampler([3, 4], edge_dir, total=True)
+    with troupe.open(typed, seed=7) as graph:
+        degrees = {ntype: np.zeros(graph.num_nodes(ntype), np.int64) for ntype in graph.ntypes}
+        for name in graph.canonical_etypes:
+            ids = np.arange(graph.num_edges(name))
+            np.add.at(degrees[name[2 * end]], graph.find_edges(ids, etype=name)[end], 1)
+        batch = sampler.draw(graph, {"paper": np.arange(0, 120, 2)}, seed=3)
+        for block, fanout in zip(batch.blocks, [3, 4], strict=True):
+            for ntype in graph.ntypes:
+                nodes = np.asarray(block.dstnodes[ntype].data[troupe.NID])
+                names = [name for name in block.canonical_etypes if name[2] == ntype]
+                drawn = sum(np.diff(np.asarray(block.as_csr(name).indptr)) for name in names)
+                assert np.array_equal(drawn, np.minimum(degrees[ntype][nodes], fanout))
+        with pytest.raises(errors.Unsupported, match="over all edge types"):
+            labor = troupe.LaborSampler([2])
+            labor.total = True
+            labor.draw(graph, {"paper": [1]})
+        with pytest.raises(errors.InvalidArgument, match="give a number a layer"):
+            troupe.NeighborSampler([{"cites": 2}], total=True)
+
+
 @pytest.mark.parametrize("poisson", [False, True])
 def test_labor_takes_fewer_nodes_for_as_many_edges(drawn: troupe.DistGraph, poisson: bool) -> None:
     seeds, edges, nodes = np.arange(0, NODES, 2), {}, {}

@@ -73,6 +73,9 @@ class NeighborSampler(BlockSampler):
         An edge feature of bool or uint8; edges of 0 are not drawn.
     replace : bool
         Draw with replacement.
+    total : bool
+        The numbers are over all edge types together: so many of all edges of a node, evenly,
+        without `prob` or `mask`.
     """
 
     def __init__(
@@ -82,6 +85,8 @@ class NeighborSampler(BlockSampler):
         prob: str | None = None,
         mask: str | None = None,
         replace: bool = False,
+        *,
+        total: bool = False,
     ) -> None:
         if edge_dir not in ("in", "out"):
             raise errors.InvalidArgument(f"edge_dir={edge_dir!r}: give 'in' or 'out'")
@@ -89,8 +94,11 @@ class NeighborSampler(BlockSampler):
             raise errors.InvalidArgument("NeighborSampler: prob and mask exclude each other")
         if not 1 <= len(fanouts) <= LAYERS_MAX:
             raise errors.InvalidArgument(f"fanouts: {len(fanouts)} layers; 1 .. {LAYERS_MAX}")
+        if total and any(isinstance(fanout, Mapping) for fanout in fanouts):
+            raise errors.InvalidArgument("total=True: give a number a layer, over all edge types")
         self.fanouts = list(fanouts)
         self.edge_dir = edge_dir
+        self.total = total
         self.replace = replace
         self.prob = prob
         self.mask = mask
@@ -104,7 +112,8 @@ class NeighborSampler(BlockSampler):
     def is_plain(self) -> bool:
         """Whether a number a layer, and whether to replace, say all."""
         varied = any(isinstance(fanout, Mapping) for fanout in self.fanouts)
-        return not varied and self.edge_dir == "in" and self.prob is None and self.mask is None
+        turned = self.total or self.edge_dir != "in"
+        return not varied and not turned and self.prob is None and self.mask is None
 
     def _draws_by(self, graph: DistGraph) -> tuple[str | None, str | None]:
         """The features that are weights and a mask."""
@@ -121,16 +130,18 @@ class NeighborSampler(BlockSampler):
         box = ffi.new("struct tr_sample_spec **")
         call(lib.tr_sample_spec_create, graph.pointer(), self.num_layers, box)
         spec = owned(box[0], lib.tr_sample_spec_destroy)
+        if self.edge_dir == "out":
+            call(lib.tr_sample_spec_set_direction, spec, EVERY, EVERY, lib.TR_OUT_EDGES)
         for layer, fanout in enumerate(self.fanouts):
             call(lib.tr_sample_spec_set_replace, spec, layer, EVERY, self.replace)
             if isinstance(fanout, Mapping):
                 for name, number in fanout.items():
                     etype = graph.types.etype(name)
                     call(lib.tr_sample_spec_set_fanout, spec, layer, etype, int(number))
+            elif self.total:
+                call(lib.tr_sample_spec_set_total, spec, layer, EVERY, int(fanout))
             else:
                 call(lib.tr_sample_spec_set_fanout, spec, layer, EVERY, int(fanout))
-        if self.edge_dir == "out":
-            call(lib.tr_sample_spec_set_direction, spec, EVERY, EVERY, lib.TR_OUT_EDGES)
         weights, mask = self._draws_by(graph)
         if weights is not None:
             call(lib.tr_sample_spec_set_weights, spec, EVERY, EVERY, encoded(weights))

@@ -74,6 +74,7 @@ static int call_rest(struct job *job)
         tr_sample_spec_create(job->graph, 1, &spec, &error),
         tr_sample_spec_set_fanout(job->spec, 0, 0, 3, &error),
         tr_sample_spec_set_replace(job->spec, 0, 0, true, &error),
+        tr_sample_spec_set_total(job->spec, 0, 0, 3, &error),
         tr_sample_spec_set_direction(job->spec, 0, 0, TR_IN_EDGES, &error),
         tr_sample_spec_add_table(job->spec, TR_OF_NODES, 0, "feat", TR_FOR_ALL, &error),
         tr_sample_spec_find_table(job->spec, TR_OF_NODES, 0, "feat", &number, &error),

@@ -20,6 +20,7 @@ struct way {
     enum tr_sampler sampler;
     uint64_t digest;       /* of two epochs, on any placement */
     bool goes_out[LAYERS]; /* along out-edges */
+    bool total;            /* fanouts are over all edge types together */
 };
 
 #define DRAWS TR_SAMPLER_NEIGHBORS
@@ -31,26 +32,58 @@ struct way {
     }
 
 static const struct way WAYS[] = {
-    { { 3, 4 }, false, "keep", NULL, DRAWS, UINT64_C(0x81c8a0862e5debc6), INWARDS },
-    { { 3, 4 }, true, "keep", NULL, DRAWS, UINT64_C(0xb434d805a859edf5), INWARDS },
-    { { TR_FANOUT_ALL, 2 }, false, "keep", NULL, DRAWS, UINT64_C(0x816f5751428ccf5a), INWARDS },
-    { { 3, 4 }, false, NULL, "prob", DRAWS, UINT64_C(0xde03f4e1ff019e4c), INWARDS },
-    { { 3, 4 }, true, NULL, "prob", DRAWS, UINT64_C(0x39de24a3366c72ce), INWARDS },
-    { { 3, 4 }, false, "keep", "prob", DRAWS, UINT64_C(0x834b19d93636f9c7), INWARDS },
-    { { TR_FANOUT_ALL, 2 }, false, NULL, "prob", DRAWS, UINT64_C(0x0a10731dc961a22e), INWARDS },
-    { { 3, 4 }, false, NULL, NULL, LABOR, UINT64_C(0x1b00641ac2ff937f), INWARDS },
-    { { 2, TR_FANOUT_ALL }, false, "keep", NULL, LABOR, UINT64_C(0x6b1397ece3de1790), INWARDS },
-    { { 3, 4 }, false, NULL, NULL, POISSON, UINT64_C(0xbd2a47e577ee1d61), INWARDS },
-    { { 0, 4 }, false, "keep", NULL, POISSON, UINT64_C(0x6985c98a9b9de04b), INWARDS },
-    { { 3, 4 }, false, NULL, NULL, DRAWS, UINT64_C(0xe7affd9a1c6aed14), { true, true } },
-    { { 3, 4 }, true, NULL, NULL, DRAWS, UINT64_C(0xd63723d95d0c8d96), { true, false } },
+    { { 3, 4 }, false, "keep", NULL, DRAWS, UINT64_C(0x81c8a0862e5debc6), INWARDS, false },
+    { { 3, 4 }, true, "keep", NULL, DRAWS, UINT64_C(0xb434d805a859edf5), INWARDS, false },
+    { { TR_FANOUT_ALL, 2 },
+      false,
+      "keep",
+      NULL,
+      DRAWS,
+      UINT64_C(0x816f5751428ccf5a),
+      INWARDS,
+      false },
+    { { 3, 4 }, false, NULL, "prob", DRAWS, UINT64_C(0xde03f4e1ff019e4c), INWARDS, false },
+    { { 3, 4 }, true, NULL, "prob", DRAWS, UINT64_C(0x39de24a3366c72ce), INWARDS, false },
+    { { 3, 4 }, false, "keep", "prob", DRAWS, UINT64_C(0x834b19d93636f9c7), INWARDS, false },
+    { { TR_FANOUT_ALL, 2 },
+      false,
+      NULL,
+      "prob",
+      DRAWS,
+      UINT64_C(0x0a10731dc961a22e),
+      INWARDS,
+      false },
+    { { 3, 4 }, false, NULL, NULL, LABOR, UINT64_C(0x1b00641ac2ff937f), INWARDS, false },
+    { { 2, TR_FANOUT_ALL },
+      false,
+      "keep",
+      NULL,
+      LABOR,
+      UINT64_C(0x6b1397ece3de1790),
+      INWARDS,
+      false },
+    { { 3, 4 }, false, NULL, NULL, POISSON, UINT64_C(0xbd2a47e577ee1d61), INWARDS, false },
+    { { 0, 4 }, false, "keep", NULL, POISSON, UINT64_C(0x6985c98a9b9de04b), INWARDS, false },
+    { { 3, 4 }, false, NULL, NULL, DRAWS, UINT64_C(0xe7affd9a1c6aed14), { true, true }, false },
+    { { 3, 4 }, true, NULL, NULL, DRAWS, UINT64_C(0xd63723d95d0c8d96), { true, false }, false },
     { { TR_FANOUT_ALL, 2 },
       false,
       NULL,
       NULL,
       DRAWS,
       UINT64_C(0xcedf925b61e219c4),
-      { false, true } },
+      { false, true },
+      false },
+    { { 3, 4 }, false, NULL, NULL, DRAWS, UINT64_C(0xd90cb0b99cfef756), INWARDS, true },
+    { { 5, 6 }, true, NULL, NULL, DRAWS, UINT64_C(0xb176164f86aaf109), { true, false }, true },
+    { { TR_FANOUT_ALL, 7 },
+      false,
+      NULL,
+      NULL,
+      DRAWS,
+      UINT64_C(0x5c7c3dd6127ea84d),
+      { false, true },
+      true },
 };
 #define NUM_WAYS (sizeof WAYS / sizeof *WAYS)
 
@@ -60,7 +93,8 @@ static const uint64_t LEFT_OUT_DIGESTS[NUM_WAYS] = {
     UINT64_C(0x981a97779764e190), UINT64_C(0x3299d5b5b80875db), UINT64_C(0xff6ff3db2c865cb6),
     UINT64_C(0x200aa8a65d7251a4), UINT64_C(0xe8d05ae87e6427fc), UINT64_C(0x2d8b65dfa9af4ce0),
     UINT64_C(0x221b8c55e18c7e24), UINT64_C(0x9dec3d6bbff5a523), UINT64_C(0xefb6b0bb81e68fdf),
-    UINT64_C(0xaa5a7010f09bc0b8), UINT64_C(0xa1e5bcfadcc34ee7),
+    UINT64_C(0xaa5a7010f09bc0b8), UINT64_C(0xa1e5bcfadcc34ee7), UINT64_C(0x330fdb9a1543aa97),
+    UINT64_C(0xe7c1382d05f1f981), UINT64_C(0xcc3c5bd72db7fe86),
 };
 
 /* The edges of each node of the graph that a way may draw, by edge type and original ID: its in-edges,
@@ -122,7 +156,7 @@ static void check_block(size_t w, const struct tr_batch *batch, uint32_t layer, 
         uint32_t most = allowed[w][etype][out][dst[d]], drawn = block.index[d + 1] - block.index[d];
         int32_t fanout = way->fanout[layer];
         bool all = fanout < 0 || (!way->replace && most <= (uint32_t)fanout);
-        if (way->sampler != TR_SAMPLER_LABOR_POISSON || all || fanout == 0)
+        if ((way->sampler != TR_SAMPLER_LABOR_POISSON && !way->total) || fanout == 0)
             assert_int_equal(drawn, all ? most : most == 0 ? 0 : (uint32_t)fanout);
         for (uint32_t i = block.index[d]; i < block.index[d + 1]; i++) {
             uint64_t edge = edge_of(&rows, etype, i);
@@ -133,6 +167,45 @@ static void check_block(size_t w, const struct tr_batch *batch, uint32_t layer, 
             assert_int_equal((out ? sample.src : sample.dst)[etype][edge], dst[d]);
             assert_int_equal((out ? sample.dst : sample.src)[etype][edge], src[block.sources[i]]);
         }
+    }
+}
+
+/* Of fanouts over all edge types together: those that draw at a node type. */
+static void check_total(size_t w, const struct tr_batch *batch, uint32_t layer, uint32_t ntype)
+{
+    const struct way *way = &WAYS[w];
+    static uint32_t drawn[NODES], most[NODES];
+    size_t count, num_dst = 0;
+    const uint64_t *nodes = tr_batch_original_ids(batch, ntype, &count);
+    bool out = way->goes_out[layer];
+    memset(drawn, 0, sizeof drawn);
+    memset(most, 0, sizeof most);
+    for (uint32_t e = 0; e < sample.types.num_etypes; e++) {
+        const struct graph_etype *type = &sample.types.etypes[e];
+        struct tr_block block = TR_BLOCK_INIT;
+        if ((out ? type->src : type->dst) != ntype)
+            continue;
+        assert_int_equal(tr_batch_block(batch, layer, e, &block, NULL), 0);
+        num_dst = block.num_dst;
+        for (uint32_t d = 0; d < block.num_dst; d++) {
+            drawn[d] += block.index[d + 1] - block.index[d];
+            most[d] += allowed[w][e][out][nodes[d]];
+        }
+    }
+    for (size_t d = 0; d < num_dst; d++) {
+        int32_t fanout = way->fanout[layer];
+        bool all = fanout < 0 || (!way->replace && most[d] <= (uint32_t)fanout);
+        assert_int_equal(drawn[d], all ? most[d] : most[d] == 0 ? 0 : (uint32_t)fanout);
+    }
+}
+
+static void check_batch(size_t w, const struct tr_batch *batch)
+{
+    for (uint32_t l = 0; l < LAYERS; l++) {
+        for (uint32_t e = 0; e < sample.types.num_etypes; e++)
+            check_block(w, batch, l, e);
+        for (uint32_t t = 0; WAYS[w].total && t < sample.types.num_ntypes; t++)
+            check_total(w, batch, l, t);
     }
 }
 
@@ -151,6 +224,9 @@ static struct tr_sample_spec *spec_of(struct tr_graph *graph, const struct way *
     for (uint32_t l = 0; l < LAYERS; l++)
         if (way->goes_out[l])
             ok(tr_sample_spec_set_direction(spec, l, TR_EVERY, TR_OUT_EDGES, &failure));
+    for (uint32_t l = 0; l < LAYERS; l++)
+        if (way->total)
+            ok(tr_sample_spec_set_total(spec, l, TR_EVERY, way->fanout[l], &failure));
     for (uint32_t e = 0; e < sample.types.num_etypes; e++)
         ok(tr_sample_spec_add_table(spec, TR_OF_EDGES, e, "weight", TR_FOR_ALL, &failure));
     return spec;
@@ -175,9 +251,7 @@ static uint64_t run_way(struct tr_graph *graph, size_t w)
     for (int epoch = 0; epoch < 2; epoch++) {
         int rv;
         while ((rv = tr_loader_next(loader, 30 * SECOND, &batch, &failure)) == 0) {
-            for (uint32_t l = 0; l < LAYERS; l++)
-                for (uint32_t e = 0; e < sample.types.num_etypes; e++)
-                    check_block(w, batch, l, e);
+            check_batch(w, batch);
             assert_int_equal(tr_batch_digest(batch, &digest, NULL), 0);
             sum = sum * UINT64_C(0x9e3779b97f4a7c15) + digest;
             tr_batch_release(batch);
@@ -214,6 +288,25 @@ static uint64_t refuse_out(const char *path, int placement)
     struct tr_sample_options options;
     struct tr_batch *batch;
     ok(tr_sample_spec_create(graph, LAYERS, &spec, &failure));
+    /* Papers have in-edges of two types, which are drawn together or each by itself. */
+    assert_int_equal(tr_sample_spec_set_total(spec, 1, 2, 3, &failure), TR_ERANGE);
+    assert_int_equal(tr_sample_spec_set_total(spec, LAYERS, 1, 3, &failure), TR_ERANGE);
+    assert_int_equal(tr_sample_spec_set_total(spec, 1, 1, -2, &failure), TR_ERANGE);
+    ok(tr_sample_spec_set_total(spec, 1, 1, 3, &failure));
+    tr_sample_options_init(&options);
+    options.spec = spec;
+    options.seeds = &seed;
+    options.num_seeds = 1;
+    ok(tr_sample(graph, &options, 30 * SECOND, &batch, &failure));
+    tr_batch_release(batch);
+    ok(tr_sample_spec_set_fanout(spec, 1, 1, 3, &failure));
+    assert_int_equal(tr_sample(graph, &options, 30 * SECOND, &batch, &failure), TR_EINVAL);
+    assert_string_equal(failure.message,
+                        "spec: layer 1: edges of type writes are drawn in total with those of type "
+                        "cites, which have another fanout or draw otherwise; set both alike");
+    ok(tr_sample_spec_set_fanout(spec, 1, TR_EVERY, 3, &failure));
+    ok(tr_sample(graph, &options, 30 * SECOND, &batch, &failure));
+    tr_batch_release(batch);
     ok(tr_sample_spec_set_direction(spec, 1, 0, TR_OUT_EDGES, &failure));
     tr_sample_options_init(&options);
     options.spec = spec;
@@ -329,9 +422,7 @@ static uint64_t draw_left_out(const char *path, int placement)
         options.excluded_etypes = etypes;
         options.num_excluded = count;
         ok(tr_sample(graph, &options, 30 * SECOND, &batch, &failure));
-        for (uint32_t l = 0; l < LAYERS; l++)
-            for (uint32_t e = 0; e < sample.types.num_etypes; e++)
-                check_block(w, batch, l, e);
+        check_batch(w, batch);
         assert_int_equal(tr_batch_digest(batch, &sums[w], NULL), 0);
         all = all * 31 + sums[w];
         tr_batch_release(batch);

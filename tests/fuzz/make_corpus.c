@@ -242,6 +242,7 @@ static void make_sample_messages(const struct kinds *kinds)
                       .num_rows = 3,
                       .same_rows = 1,
                       .term = { .fanout = -1,
+                                .flags = SAMPLE_TOTAL,
                                 .direction = SAMPLE_OUT,
                                 .weights = SAMPLE_NO_TABLE,
                                 .mask = SAMPLE_NO_TABLE } } },

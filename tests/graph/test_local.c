@@ -367,7 +367,7 @@ static void draws_that_cannot_be_made_are_refused(void **state)
         { TR_EUNSUPPORTED, "the uniform sampler has no exclusions" },
         { TR_EUNSUPPORTED, "the uniform sampler has no weights" },
         { TR_EINVAL, "partition 4: mask \"w\" has " },
-        { TR_EUNSUPPORTED, "the uniform sampler has no other flags than to replace" },
+        { TR_EUNSUPPORTED, "the uniform sampler has no other flags than to replace and in total" },
         { TR_EUNSUPPORTED, "partition 4: it was written without the out-edges of type 0" },
         { TR_ETOOBIG, "fanout 16777217 asked for, the most is 16777216" },
         { TR_ERANGE, "partition 4: row 5 of edge type 0 asked for, it has 5 rows" },
@@ -382,7 +382,7 @@ static void draws_that_cannot_be_made_are_refused(void **state)
     cases[4].row_fields = SAMPLE_ROW_EXCLUDE;
     cases[5].term.weights = 0;
     cases[6].term.mask = 0;
-    cases[7].term.flags = SAMPLE_REPLACE << 1;
+    cases[7].term.flags = SAMPLE_TOTAL << 1;
     cases[8].term.direction = SAMPLE_OUT;
     cases[9].term.fanout = (int32_t)SAMPLE_FANOUT_MAX + 1;
     cases[10].rows = beyond;
@@ -504,18 +504,42 @@ static void a_spec_is_checked_against_its_graph(void **state)
     struct error error = { 0 };
     assert_int_equal(graph_meta_init(&meta, &world->part), 0);
     assert_int_equal(sample_spec_alloc(&spec, 2, 2), 0);
-    assert_int_equal(sample_spec_check(&spec, 2, "here", &error), 0);
-    assert_int_equal(sample_spec_check(&spec, 3, "here", &error), TR_EMISMATCH);
+    struct graph_types more = world->types;
+    more.num_etypes = 3;
+    assert_int_equal(sample_spec_check(&spec, &world->types, "here", &error), 0);
+    assert_int_equal(sample_spec_check(&spec, &more, "here", &error), TR_EMISMATCH);
     assert_says(&error, TR_EMISMATCH, "here: fanouts of 2 edge types, the graph has 3");
     for (uint32_t i = 0; i < 4; i++) {
         spec.terms[i].direction = SAMPLE_OUT;
-        assert_int_equal(sample_spec_check(&spec, 2, "here", &error), 0);
+        assert_int_equal(sample_spec_check(&spec, &world->types, "here", &error), 0);
         spec.terms[i].mask = 0;
-        assert_int_equal(sample_spec_check(&spec, 2, "here", &error), TR_EUNSUPPORTED);
+        assert_int_equal(sample_spec_check(&spec, &world->types, "here", &error), TR_EUNSUPPORTED);
         assert_says(&error, TR_EUNSUPPORTED, "here: draws along out-edges have no weights and no");
         spec.terms[i].mask = SAMPLE_NO_TABLE;
         spec.terms[i].direction = SAMPLE_IN;
     }
+    /* Both edge types enter the first node type: what one draws in total, the other does too. */
+    for (uint32_t i = 0; i < 4; i++) {
+        spec.terms[i].flags = SAMPLE_TOTAL;
+        assert_int_equal(sample_spec_check(&spec, &world->types, "here", &error),
+                         i % 2 == 0 ? TR_EINVAL : 0);
+    }
+    assert_says(&error, TR_EINVAL, "here: layer 1: edges of type to are drawn in total with those");
+    spec.terms[3].fanout = 4;
+    assert_int_equal(sample_spec_check(&spec, &world->types, "here", &error), TR_EINVAL);
+    spec.terms[2].fanout = 4;
+    assert_int_equal(sample_spec_check(&spec, &world->types, "here", &error), 0);
+    spec.terms[2].mask = 0;
+    assert_int_equal(sample_spec_check(&spec, &world->types, "here", &error), TR_EUNSUPPORTED);
+    assert_says(&error, TR_EUNSUPPORTED,
+                "here: draws over all edge types together have no weights");
+    spec.terms[2].mask = SAMPLE_NO_TABLE;
+    spec.kind = SAMPLE_LABOR;
+    assert_int_equal(sample_spec_check(&spec, &world->types, "here", &error), TR_EUNSUPPORTED);
+    assert_says(&error, TR_EUNSUPPORTED, "the labor sampler has no draws over all edge types");
+    spec.kind = SAMPLE_UNIFORM;
+    for (uint32_t i = 0; i < 4; i++)
+        spec.terms[i] = SAMPLE_TERM(0, false);
     /* Names are x, y and w. */
     static const struct {
         struct sample_table table;

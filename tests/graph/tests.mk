@@ -17,6 +17,7 @@ graph_tests = \
     tests/graph/test_out_draws \
     tests/graph/test_relabel \
     tests/graph/test_sample \
+    tests/graph/test_total \
     tests/graph/test_types \
     tests/graph/test_weighted
 check_PROGRAMS += $(graph_tests)
@@ -37,6 +38,8 @@ tests_graph_test_negatives_SOURCES = tests/graph/test_negatives.c tests/graph/st
 tests_graph_test_negatives_LDADD = $(graph_libs) $(test_libs)
 tests_graph_test_out_draws_SOURCES = tests/graph/test_out_draws.c tests/graph/statistics.h
 tests_graph_test_out_draws_LDADD = $(graph_libs) $(test_libs)
+tests_graph_test_total_SOURCES = tests/graph/test_total.c tests/graph/statistics.h
+tests_graph_test_total_LDADD = $(graph_libs) $(test_libs)
 tests_graph_test_key_SOURCES = tests/graph/test_key.c tests/graph/statistics.h
 tests_graph_test_key_LDADD = $(graph_libs) $(test_libs)
 tests_graph_test_relabel_SOURCES = tests/graph/test_relabel.c

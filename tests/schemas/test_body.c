@@ -1198,11 +1198,11 @@ static void terms_and_tables_are_checked_one_by_one(void **unused)
         struct sample_term term;
         int rv;
     } terms[] = {
-        { { .fanout = SAMPLE_EVERY, .flags = SAMPLE_REPLACE, .direction = SAMPLE_OUT }, 0 },
+        { { .fanout = SAMPLE_EVERY, .flags = SAMPLE_FLAGS, .direction = SAMPLE_OUT }, 0 },
         { { .fanout = 0 }, 0 },
         { { .fanout = INT32_MAX }, 0 },
         { { .fanout = SAMPLE_EVERY - 1 }, TR_EFORMAT },
-        { { .flags = SAMPLE_REPLACE + 1 }, TR_EFORMAT },
+        { { .flags = SAMPLE_FLAGS + 1 }, TR_EFORMAT },
         { { .direction = SAMPLE_OUT + 1 }, TR_EFORMAT },
     };
     static const struct {

@@ -283,7 +283,7 @@ static void seeds_that_failed_once_hold(void **state)
 struct kinds_of_seeds {
     uint32_t nodes, pairs, edges, ranges; /* edges: ranges too */
     uint32_t samplers;                    /* a bit for each kind but uniform, the last for masks */
-    uint32_t outward;                     /* terms along out-edges */
+    uint32_t outward, totals;             /* terms along out-edges, and in total */
     uint32_t excluding;                   /* single draws of theirs may leave edges out */
     uint32_t once, shared, own, leaving;  /* ends are one seed; negatives; edges are left out */
     uint32_t reverses[REVERSE_RULES];     /* and their reverses, by each rule */
@@ -318,6 +318,7 @@ static void count_loader(struct kinds_of_seeds *kinds, const struct wanted_loade
     for (uint32_t i = 0; i < loader->spec.num_layers * loader->spec.num_etypes; i++) {
         kinds->samplers |= loader->spec.terms[i].mask != SAMPLE_NO_TABLE ? 1u << 31 : 0;
         kinds->outward += loader->spec.terms[i].direction == SAMPLE_OUT;
+        kinds->totals += (loader->spec.terms[i].flags & SAMPLE_TOTAL) != 0;
     }
 }
 
@@ -388,6 +389,17 @@ static void out_edges_are_drawn(void **state)
         seeds[i] = WANTED_OUT_FROM + i;
     assert_int_equal(count_kinds(seeds[0] - 4 * SEEDS, 4 * SEEDS).outward, 0);
     assert_true(count_kinds(seeds[0], 4 * SEEDS).outward > 4 * SEEDS / 4);
+    assert_int_equal(run_all(seeds, 4 * SEEDS, 4).failed, 0);
+}
+
+static void edge_types_are_drawn_in_total(void **state)
+{
+    uint64_t seeds[4 * SEEDS];
+    (void)state;
+    for (uint64_t i = 0; i < 4 * SEEDS; i++)
+        seeds[i] = WANTED_TOTALS_FROM + i;
+    assert_int_equal(count_kinds(seeds[0] - 4 * SEEDS, 4 * SEEDS).totals, 0);
+    assert_true(count_kinds(seeds[0], 4 * SEEDS).totals > 4 * SEEDS / 4);
     assert_int_equal(run_all(seeds, 4 * SEEDS, 4).failed, 0);
 }
 
@@ -720,6 +732,7 @@ int main(void)
         cmocka_unit_test(ranges_of_edges_are_seeds),
         cmocka_unit_test(samplers_are_drawn),
         cmocka_unit_test(out_edges_are_drawn),
+        cmocka_unit_test(edge_types_are_drawn_in_total),
         cmocka_unit_test(draws_leave_edges_out),
         cmocka_unit_test(links_have_negatives),
         cmocka_unit_test(negatives_have_any_end),

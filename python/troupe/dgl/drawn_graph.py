@@ -35,11 +35,12 @@ def drawn_edges(
     seed: int | None = None,
     prob: str | None = None,
     edge_dir: str = "in",
+    total: bool = False,
 ) -> dict[int, Edges]:
     """What `fanout` draws for the nodes: sources, destinations and IDs by edge type."""
     types = graph.types
     found: dict[int, Edges] = {}
-    sampler = NeighborSampler([fanout], edge_dir, prob, replace=replace)
+    sampler = NeighborSampler([fanout], edge_dir, prob, replace=replace, total=total)
     # An edge type has one type at each end, so its edges are all of one draw.
     for name, ids in seeds_by_type(graph, nodes).items():
         drawn = SampledEdges(
@@ -125,8 +126,11 @@ def drawn_in_total(
     edge_dir: str,
 ) -> Any:
     """So many edges of each node over all edge types together, as a DGLGraph."""
-    seeds = seeds_by_type(graph, nodes)
-    found = edges_in_total(graph, seeds, fanout, replace, exclude, prob, edge_dir)
+    if prob is None:
+        found = drawn_edges(graph, nodes, fanout, replace, exclude, edge_dir=edge_dir, total=True)
+    else:
+        seeds = seeds_by_type(graph, nodes)
+        found = edges_in_total(graph, seeds, fanout, replace, exclude, prob, edge_dir)
     return graph_of_edges(graph, found)
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Draws of so many edges of a node over all edge types together, as ``sample_neighbors`` of DGL.
 
-The library draws by edge type. Here all edges of the seeds, in or out, are asked for and chosen
-from, which costs their degrees.
+The library draws these evenly. Here they are drawn by a feature: all edges of the seeds, in or out,
+are asked for and chosen from, which costs their degrees.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def edges_in_total(
     fanout: int,
     replace: bool,
     exclude: Any,
-    prob: str | None,
+    prob: str,
     edge_dir: str,
 ) -> dict[int, Edges]:
     """What is drawn for seeds by node type: sources, destinations and IDs by edge type.
@@ -65,7 +65,7 @@ def edges_in_total(
 
 
 def _edges_of(
-    graph: DistGraph, nodes: Ids, number: int, excluded: Ids, prob: str | None, out: bool
+    graph: DistGraph, nodes: Ids, number: int, excluded: Ids, prob: str, out: bool
 ) -> tuple[Array, ...]:
     """Edges of one type: its number, places of their nodes, nodes at their other ends, IDs and
     weights, each where it may be drawn."""
@@ -75,7 +75,7 @@ def _edges_of(
     counts = edge_queries.degrees(graph, nodes, etype, out)
     places = np.repeat(np.arange(len(nodes)), counts)
     weights = np.ones(len(edges))
-    if prob is not None and prob in graph.tables_of(True, number):
+    if prob in graph.tables_of(True, number):
         rows = graph.edges[etype].data[prob][edges]
         weights = np.asarray(rows, dtype=np.float64).reshape(len(edges))
         wrong = np.flatnonzero(~((weights >= 0) & (weights < np.inf)))
