@@ -16,8 +16,8 @@ from .edge_exclusion import Exclusion, by_type
 from .loader import DistNodeDataLoader, draws_in_library
 from .negative_sampler import NegativeSampler
 from .pair_graph import PairGraph, TypedPairGraph
-from .sampler import BlockSampler, NeighborSampler, take_batch
-from .seeds import EdgeSet, PairSet, joined
+from .sampler import BlockSampler, take_batch
+from .seeds import EdgeSet, joined
 from .types import EtypeName
 
 if TYPE_CHECKING:
@@ -25,9 +25,6 @@ if TYPE_CHECKING:
 
 Canonical = tuple[str, str, str]
 Ends = tuple[Ids, Ids]
-# Input nodes, the nodes that the last block ends in by type, where the ends of each list of pairs
-# are among them, and blocks.
-Drawn = tuple[Any, Mapping[str, Any], list[Any], Any]
 
 
 class EdgePredictionSampler(BlockSampler):
@@ -73,11 +70,11 @@ class EdgePredictionSampler(BlockSampler):
         if self.negative_sampler is not None:
             pairs.append(_negative_ends(g, etype, self.negative_sampler(g, edges)))
         excluded = self.exclusion.of(g, edges) if exclude_eids is None else exclude_eids
-        draw = self._draw_once if etype[0] == etype[2] else self._draw_two_types
-        inputs, nodes, places, blocks = draw(g, etype, pairs, excluded)
+        nodes, places = _each_node_once(g, {etype: pairs})
+        inputs, _, blocks = self.sampler.sample_blocks(g, nodes, excluded)
         graphs = [
             PairGraph(etype, nodes, ends, seeds if number == 0 else None)
-            for number, ends in enumerate(places)
+            for number, ends in enumerate(places[etype])
         ]
         return (inputs, *graphs, blocks)
 
@@ -92,7 +89,8 @@ class EdgePredictionSampler(BlockSampler):
                 pairs[name].append(_negative_ends(g, name, negative) if len(ids) else _NO_ENDS)
         if excluded is None:
             excluded = self.exclusion.of(g, some)
-        inputs, nodes, places, blocks = self._draw_around(g, pairs, excluded)
+        nodes, places = _each_node_once(g, pairs)
+        inputs, _, blocks = self.sampler.sample_blocks(g, nodes, excluded)
         graphs = [
             TypedPairGraph(
                 nodes,
@@ -105,68 +103,6 @@ class EdgePredictionSampler(BlockSampler):
         ]
         return (inputs, *graphs, blocks)
 
-    def _draw_around(
-        self, g: DistGraph, pairs: Mapping[Canonical, list[Ends]], excluded: Any
-    ) -> tuple[Any, Mapping[str, Any], dict[Canonical, list[Any]], Any]:
-        """Around the ends of lists of pairs of several types, each node once."""
-        every = {
-            name: [np.concatenate([ends[i] for ends in lists]) for i in (0, 1)]
-            for name, lists in pairs.items()
-        }
-        nodes: Mapping[str, Any]
-        if draws_in_library(self.sampler):
-            drawer: NeighborSampler = self.sampler
-            sets = [PairSet(g, g.types.etype(name), *ends) for name, ends in every.items()]
-            batch = drawer.draw_pairs(g, sets, {}, exclude_eids=excluded)
-            inputs, nodes, blocks = batch.input_nodes, batch.output_nodes, batch.blocks
-            found = batch.pairs if len(sets) > 1 else {next(iter(every)): batch.pairs}
-            if not isinstance(nodes, Mapping):
-                nodes = {g.ntypes[0]: nodes}
-        else:
-            nodes, found = _nodes_of(g, every)
-            inputs, _, blocks = self.sampler.sample_blocks(g, nodes, excluded)
-        places = {}
-        for name, lists in pairs.items():
-            bounds = np.cumsum([len(ends[0]) for ends in lists])[:-1]
-            split = [
-                [id_tensor(at, g.tensors) for at in np.split(np.asarray(one), bounds)]
-                for one in found[name]
-            ]
-            places[name] = list(zip(*split, strict=True))
-        return inputs, nodes, places, blocks
-
-    def _draw_once(self, g: DistGraph, etype: Canonical, pairs: list[Ends], excluded: Any) -> Drawn:
-        """Around ends of one node type, each node once."""
-        ids, places = _in_order([ids for ends in pairs for ids in ends])
-        nodes = id_tensor(ids, g.tensors)
-        inputs, _, blocks = self.sampler.sample_blocks(g, {etype[2]: nodes}, excluded)
-        at = [id_tensor(positions, g.tensors) for positions in places]
-        return inputs, {etype[2]: nodes}, list(zip(at[::2], at[1::2], strict=True)), blocks
-
-    def _draw_two_types(
-        self, g: DistGraph, etype: Canonical, pairs: list[Ends], excluded: Any
-    ) -> Drawn:
-        """Around ends of two node types: the library draws around pairs, and a sampler of the
-        program's own around the nodes of both types."""
-        source, _, target = etype
-        every = [np.concatenate([ends[i] for ends in pairs]) for i in (0, 1)]
-        bounds = np.cumsum([len(ends[0]) for ends in pairs])[:-1]
-        if draws_in_library(self.sampler):
-            drawer: NeighborSampler = self.sampler
-            ends = PairSet(g, g.types.etype(etype), *every)
-            batch = drawer.draw_pairs(g, ends, {}, exclude_eids=excluded)
-            nodes, blocks = batch.output_nodes, batch.blocks
-            inputs, positions = batch.input_nodes, [np.asarray(at) for at in batch.pairs]
-        else:
-            kept, positions = {}, []
-            for name, ids in zip((source, target), every, strict=True):
-                kept[name], at = _in_order([ids])
-                positions += at
-            nodes = {name: id_tensor(ids, g.tensors) for name, ids in kept.items()}
-            inputs, _, blocks = self.sampler.sample_blocks(g, nodes, excluded)
-        split = [[id_tensor(at, g.tensors) for at in np.split(one, bounds)] for one in positions]
-        return inputs, nodes, list(zip(*split, strict=True)), blocks
-
 
 _NO_ENDS: Ends = (np.empty(0, np.int64), np.empty(0, np.int64))
 
@@ -175,21 +111,25 @@ def _as_arrays(ends: tuple[Any, Any]) -> Ends:
     return np.asarray(ends[0]), np.asarray(ends[1])
 
 
-def _nodes_of(
-    g: DistGraph, every: Mapping[Canonical, list[Ids]]
-) -> tuple[dict[str, Any], dict[Canonical, tuple[Ids, Ids]]]:
-    """The ends of pairs by type, each node once, and where those of each edge type are."""
-    lists: dict[str, list[tuple[Canonical, int, Ids]]] = {}
-    for name, ends in every.items():
-        for end, ids in enumerate(ends):
-            lists.setdefault(name[2 * end], []).append((name, end, ids))
-    nodes, places = {}, {name: [_NO_ENDS[0], _NO_ENDS[1]] for name in every}
-    for ntype, of_type in lists.items():
-        ids, found = _in_order([one for _, _, one in of_type])
+def _each_node_once(
+    g: DistGraph, pairs: Mapping[Canonical, list[Ends]]
+) -> tuple[dict[str, Any], dict[Canonical, list[tuple[Any, Any]]]]:
+    """The ends of lists of pairs by node type, and where those of each list are among them."""
+    lists: dict[str, list[Ids]] = {}
+    for name, of_type in pairs.items():
+        for sources, targets in of_type:
+            lists.setdefault(name[0], []).append(sources)
+            lists.setdefault(name[2], []).append(targets)
+    nodes, found = {}, {}
+    for ntype, ends in lists.items():
+        ids, places = _in_order(ends)
         nodes[ntype] = id_tensor(ids, g.tensors)
-        for (name, end, _), at in zip(of_type, found, strict=True):
-            places[name][end] = at
-    return nodes, {name: (at[0], at[1]) for name, at in places.items()}
+        found[ntype] = iter([id_tensor(at, g.tensors) for at in places])
+    # They come in the order in which they were put there.
+    return nodes, {
+        name: [(next(found[name[0]]), next(found[name[2]])) for _ in of_type]
+        for name, of_type in pairs.items()
+    }
 
 
 def _negative_ends(g: DistGraph, etype: Canonical, given: Any) -> Ends:

@@ -12,7 +12,6 @@ from . import errors
 from .arrays import Ids, id_pointer
 from .batch import Batch, Block, Layout
 from .binding import call, deadline, encoded, ffi, filled, lib, made, owned
-from .seeds import joined
 from .types import EtypeName
 
 if TYPE_CHECKING:
@@ -210,7 +209,7 @@ class NeighborSampler(BlockSampler):
     def draw_pairs(
         self,
         g: DistGraph,
-        pairs: EdgeSet | PairSet | Sequence[PairSet],
+        pairs: EdgeSet | PairSet,
         links: Mapping[str, Any],
         *,
         seed: int | None = None,
@@ -224,7 +223,7 @@ class NeighborSampler(BlockSampler):
 
         Parameters
         ----------
-        pairs : edges or pairs, at least one; or a set of pairs for each of several edge types.
+        pairs : edges or pairs, at least one.
         links : fields of ``struct tr_link_options``: negatives, and a rule for edges left out.
         seed, exclude_eids, features, labels, orig_ids, timeout : of `draw`.
 
@@ -236,7 +235,7 @@ class NeighborSampler(BlockSampler):
         options = made(
             "tr_sample_options",
             spec=self.spec(g),
-            pairs=joined(g, pairs) if isinstance(pairs, Sequence) else pairs.pointer(),
+            pairs=pairs.pointer(),
             links=made("tr_link_options", **links),
             seed=g.next_seed() if seed is None else seed,
             edge_ids=True,

@@ -249,14 +249,13 @@ def node_set(graph: DistGraph, nodes: Any, ntype: int) -> NodeSet:
     return NodeSet(graph, ntype, "list", graph.checked_ids(nodes, False, ntype))
 
 
-def joined(graph: DistGraph, sets: Sequence[NodeSet | PairSet]) -> Any:
+def joined(graph: DistGraph, sets: Sequence[NodeSet]) -> Any:
     """One set of several node types, or of several edge types, the library's own."""
     if len(sets) == 1:
         return sets[0].pointer()
     array = ffi.new("struct tr_nodes *[]", [one.pointer() for one in sets])
     box = ffi.new("struct tr_nodes **")
-    of_nodes = isinstance(sets[0], NodeSet) and not sets[0].of_edges
-    join = lib.tr_nodes_join if of_nodes else lib.tr_pairs_join
+    join = lib.tr_pairs_join if sets[0].of_edges else lib.tr_nodes_join
     graph.session.waiter.call(join, array, len(sets), box)
     return owned(box[0], lib.tr_nodes_close)
 
