@@ -12,7 +12,7 @@ import pytest
 from conftest import World, run_command
 
 import troupe
-from troupe import training
+from troupe import partitioning, training
 
 
 def test_a_model_has_the_bytes_of_the_commands(world: World, tmp_path: Path) -> None:
@@ -117,6 +117,32 @@ def test_a_training_draws_as_the_command_does(world: World, tmp_path: Path) -> N
     for refused, name in (({"draw_by": "none"}, "none"), ({"sampler": "other"}, "other")):
         with pytest.raises(troupe.Error, match=name):
             training.train(world.path, tmp_path / "none", **options, **refused)
+
+
+def test_links_of_two_types_have_outputs_of_both(tmp_path: Path) -> None:
+    draw = np.random.default_rng(3)
+    sources, destinations = draw.integers(0, 60, 800), draw.integers(0, 40, 800)
+    edges = {
+        ("person", "buys", "thing"): (sources, destinations),
+        ("thing", "rev_buys", "person"): (destinations, sources),
+    }
+    partitioning.write_raw(edges, tmp_path / "raw", num_nodes={"person": 60, "thing": 40})
+    partitioning.partition(tmp_path / "raw", tmp_path / "parts", 2, method="random", name="g")
+    graph = tmp_path / "parts" / "g.json"
+    run = training.train(
+        graph, tmp_path / "run", fanout=[3, 3], task="link", edge_type="buys", epochs=1, hidden=8
+    )
+    saved = training.SavedModel(run.path).info
+    assert saved.kind == "rgcn" and saved.edge_type == "person:buys:thing"
+    assert saved.reverse_edge_type == "thing:rev_buys:person"
+    predictions = training.infer(graph, run.path, embeddings=True)
+    shapes = {name: rows.shape for name, rows in predictions.outputs.items()}
+    assert shapes == {"person": (60, 8), "thing": (40, 8)}
+    assert set(predictions.embeddings) == {"person", "thing"}
+    with pytest.raises(troupe.errors.Unsupported, match="no classes"):
+        predictions.confusion()
+    predictions.write(tmp_path / "rows.npy")
+    assert np.array_equal(np.load(tmp_path / "rows.thing.npy"), predictions.outputs["thing"])
 
 
 def test_what_cannot_be_is_refused(world: World, tmp_path: Path) -> None:
