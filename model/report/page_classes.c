@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Scores of each class, and what its nodes were taken for. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "model/report/report_page.h"
 
@@ -116,10 +117,23 @@ static void write_scores(struct html *html, const struct class_scores *scores)
         write_matrix(html, scores);
 }
 
+/* No inference writes classes of a model of links. */
+static bool has_nodes(const struct report_page *page)
+{
+    for (size_t r = 0; r < page->num_runs; r++) {
+        const char *task = run_record_value(&page->runs[r], "task");
+        if (task == NULL || strcmp(task, "link") != 0)
+            return true;
+    }
+    return false;
+}
+
 void page_write_classes(struct html *html, const struct report_page *page)
 {
     html_markup(html, "<section><h2 id=\"classes\">Classes</h2>\n");
-    if (page->num_classes == 0)
+    if (page->num_classes == 0 && !has_nodes(page))
+        html_markup(html, "<p>Models of links have no classes.</p>\n");
+    else if (page->num_classes == 0)
         html_markup(html, "<p>There are no scores by class here: save what troupe infer --by-class "
                           "--json prints as by-class.json in the folder of the run, or name it "
                           "with --classes.</p>\n");
