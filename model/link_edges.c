@@ -217,6 +217,26 @@ static size_t take_train(struct link_reading *r)
     return count;
 }
 
+/* What masks leave is theirs to change. */
+static int refuse_none(const struct link_reading *r, struct error *error)
+{
+    size_t marked = 0;
+    for (size_t i = 0; i < r->count; i++)
+        marked += r->part[i] == LINK_TRAIN;
+    if (r->masks == NULL)
+        return error_set(error, TR_EINVAL, "of %zu edges none is left to train on", r->count);
+    if (marked == 0)
+        return error_set(error, TR_EINVAL,
+                         "of %zu edges none is left to train on: '%s' marks none that another mask "
+                         "does not mark too, which counts before it; mark each edge in one of them",
+                         r->count, r->masks->names[LINK_TRAIN]);
+    return error_set(error, TR_EINVAL,
+                     "of %zu edges none is left to train on: each of the %zu that '%s' marks joins "
+                     "two nodes that an edge which is held out joins too; hold out an edge "
+                     "together with its reverse and the edges beside it",
+                     r->count, marked, r->masks->names[LINK_TRAIN]);
+}
+
 static int read_all(struct link_reading *r, const struct cancel *cancel, struct error *error)
 {
     struct tr_error why = TR_ERROR_INIT;
@@ -227,7 +247,7 @@ static int read_all(struct link_reading *r, const struct cancel *cancel, struct 
         return error_set(error, TR_ENOMEM, "no memory for the edges that are held out");
     size_t count = take_train(r);
     if (count == 0)
-        return error_set(error, TR_EINVAL, "of %zu edges none is left to train on", r->count);
+        return refuse_none(r, error);
     rv = tr_edges_listed(r->graph, r->split->types.etype, r->ids, count, &r->edges->train, &why);
     return rv == 0 ? 0 : session_failed(&why, rv, error);
 }
