@@ -337,7 +337,7 @@ int tr_infer_get_scores(const struct tr_task *task, enum tr_split split, struct 
     }
     found = scores_none();
     /* Outputs know of all edges, those that a run of links held out among them. */
-    bool scored = mask[0] != '\0' && inference->config.model.task == MODEL_NODES;
+    bool scored = mask[0] != '\0' && inference->job.task->predicts_nodes;
     if (scored)
         rv = run_job_split_open(&inference->job, mask, &nodes, &why);
     if (rv == 0 && scored) {
@@ -361,7 +361,7 @@ int tr_infer_get_confusion(const struct tr_task *task, enum tr_split split, uint
     size_t classes = inference->job.logits[0].cols;
     if (mask == NULL)
         rv = error_set(&why, TR_EINVAL, "there is no split %d", (int)split);
-    else if (inference->config.model.task == MODEL_LINKS)
+    else if (!inference->job.task->predicts_nodes)
         rv = error_set(&why, TR_EUNSUPPORTED,
                        "a model of links has no classes: there is no confusion matrix");
     else if (inference->config.model.loss != MODEL_SOFTMAX)

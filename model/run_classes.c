@@ -166,9 +166,9 @@ int run_job_complete_config(struct run_job *job, struct error *error)
     }
     if (model->inputs != features.width || model->classes < classes)
         return error_set(error, TR_EMISMATCH,
-                         "the model takes %u features and %u classes; the graph has %llu and %u",
-                         model->inputs, model->classes, (unsigned long long)features.width,
-                         classes);
+                         "the model has %u features and %u %s; the graph has %llu and %u",
+                         model->inputs, model->classes, job->task->outputs,
+                         (unsigned long long)features.width, classes);
     return 0;
 }
 

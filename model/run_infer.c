@@ -270,7 +270,7 @@ int run_job_write_outputs(const struct run_job *job, const char *graph, const ch
 {
     enum predictions_format format;
     bool text = predictions_find_format(path, &format);
-    if (text && job->config->model.task == MODEL_LINKS)
+    if (text && !job->task->predicts_nodes)
         return error_set(error, TR_EUNSUPPORTED,
                          "%s: a model of links has outputs by which pairs of nodes are scored, and "
                          "predicts nothing of one node; give a name that ends with .npy",

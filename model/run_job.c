@@ -83,13 +83,13 @@ static int explain_misfit(const char *run, struct error *error)
     memcpy(why, error->text, sizeof why);
     snprintf(path, sizeof path, "%s/config.json", run);
     if (run_config_read(files_posix, path, &config, NULL) == 0)
-        error_set(
-            error, TR_EMISMATCH,
-            "%s; %s is %s of %u layers, %u wide, from %u features%s to %u classes: options.from "
-            "needs a model of the same shape",
-            why, run, model_kind_name(config.model.kind), config.model.layers, config.model.hidden,
-            config.model.inputs, config.model.standardise ? " in standardised columns" : "",
-            config.model.classes);
+        error_set(error, TR_EMISMATCH,
+                  "%s; %s is %s of %u layers, %u wide, from %u features%s to %u %s: options.from "
+                  "needs a model of the same shape",
+                  why, run, model_kind_name(config.model.kind), config.model.layers,
+                  config.model.hidden, config.model.inputs,
+                  config.model.standardise ? " in standardised columns" : "", config.model.classes,
+                  run_task_of(&config)->outputs);
     else
         error_set(error, TR_EMISMATCH, "%s", why);
     run_config_fini(&config);

@@ -80,6 +80,10 @@ void run_job_loader_options(const struct run_job *job, bool shuffle,
 int run_job_open_loader(struct run_job *job, struct tr_nodes *nodes,
                         struct tr_loader_options *options, struct run_job_split *split,
                         struct error *error);
+/* TR_EINVAL: no batch is left, so that every epoch would be empty, and the model that of the start; closes
+ * the split then. seeds: what they are. */
+int run_job_check_batches(const struct run_job *job, uint32_t world, const char *seeds,
+                          struct run_job_split *split, struct error *error);
 /* Epochs, patience and evaluations where they are left open, for so many seeds of all trainers. */
 void run_job_choose_length(struct run_config *config, uint64_t seeds, uint32_t world);
 /* Fills job->logits with exact outputs; option: what the message of too little memory names. */

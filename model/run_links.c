@@ -155,15 +155,7 @@ static int split_train(struct run_job *job, const char *deal, uint32_t rank, uin
     options.world = world;
     options.links = &links;
     int rv = run_job_open_loader(job, job->link_edges.train, &options, split, error);
-    if (rv != 0 || tr_loader_num_batches(split->loader) > 0)
-        return rv;
-    error_set(
-        error, TR_EINVAL,
-        "options.drop_last leaves nothing to train on: a step takes %llu edges, and there are "
-        "%zu; give a smaller options.batch_size, or leave out options.drop_last",
-        (unsigned long long)job->config->batch_size * world, tr_nodes_count(job->link_edges.train));
-    run_job_split_close(split);
-    return TR_EINVAL;
+    return rv == 0 ? run_job_check_batches(job, world, "edges", split, error) : rv;
 }
 
 static enum link_split_part link_part_of(enum tr_split part)
@@ -268,6 +260,8 @@ static int survey_links(struct run_job *job, const struct run_survey_splits *spl
 }
 
 const struct run_task run_task_links = {
+    .splits_itself = true,
+    .outputs = "outputs",
     .find_types = find_link_types,
     .complete = complete_links,
     .prepare = prepare_links,

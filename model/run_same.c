@@ -6,6 +6,7 @@
 
 #include "model/run_compare.h"
 #include "model/run_options.h"
+#include "model/run_task.h"
 
 /* Takes those of the options that are left open and were left open when the run was begun: a training
  * chooses them as that one did. Where that one was given a value, what would be chosen is unknown. */
@@ -71,9 +72,9 @@ static int take_facts(struct run_config *config, const struct run_config *begun)
             (*masks[i].mask = strdup(lacks ? "" : masks[i].usual)) == NULL)
             return TR_ENOMEM;
     }
-    /* Of links, where edges have no masks. */
+    /* Where there are no masks. */
     const struct tr_train_options defaults = run_options_defaults();
-    if (config->model.task == MODEL_LINKS && begun->train_mask[0] == '\0' &&
+    if (run_task_of(config)->splits_itself && begun->train_mask[0] == '\0' &&
         strcmp(config->train_mask, defaults.train_mask) == 0)
         config->train_mask[0] = '\0';
     /* Where it is not named there is one type that has labels. */

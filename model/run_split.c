@@ -20,7 +20,7 @@ void run_job_loader_options(const struct run_job *job, bool shuffle,
     /* Learned rows are by original ID, and so are edges that are held out. */
     options->original_ids = config->model.types != NULL || job->whole.links != NULL;
     options->features = job->has_features ? config->features : NULL;
-    options->labels = config->model.task == MODEL_NODES ? config->labels : NULL;
+    options->labels = job->task->predicts_nodes ? config->labels : NULL;
 }
 
 /* A loader's own options say what all edge types draw evenly. */
@@ -137,16 +137,15 @@ int run_nodes_split_held(struct run_job *job, enum tr_split part, struct run_job
     return open_split(job, job->ntype, mask_of(job->config, part), split, error);
 }
 
-/* Every epoch would be empty, and the model that of the start. */
-static int refuse_no_batch(const struct run_job *job, uint32_t world, struct run_job_split *split,
-                           struct error *error)
+int run_job_check_batches(const struct run_job *job, uint32_t world, const char *seeds,
+                          struct run_job_split *split, struct error *error)
 {
     if (tr_loader_num_batches(split->loader) > 0)
         return 0;
     error_set(error, TR_EINVAL,
-              "options.drop_last leaves nothing to train on: a step takes %llu nodes, and '%s' "
-              "marks fewer; give a smaller options.batch_size, or leave out options.drop_last",
-              (unsigned long long)job->config->batch_size * world, job->config->train_mask);
+              "options.drop_last leaves nothing to train on: a step takes %llu %s, and there are "
+              "fewer; give a smaller options.batch_size, or leave out options.drop_last",
+              (unsigned long long)job->config->batch_size * world, seeds);
     run_job_split_close(split);
     return TR_EINVAL;
 }
@@ -180,7 +179,7 @@ int run_nodes_split_train(struct run_job *job, const char *deal, uint32_t rank, 
     if (rv != 0)
         return session_failed(&why, rv, error);
     rv = run_job_open_loader(job, split->nodes, &options, split, error);
-    return rv == 0 ? refuse_no_batch(job, world, split, error) : rv;
+    return rv == 0 ? run_job_check_batches(job, world, "nodes", split, error) : rv;
 }
 
 int run_job_split_train(struct run_job *job, const char *deal, uint32_t rank, uint32_t world,

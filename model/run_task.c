@@ -12,6 +12,8 @@ static int prepare_nothing(struct run_job *job, struct error *error)
 
 static const struct run_task run_task_nodes = {
     .has_deals = true,
+    .predicts_nodes = true,
+    .outputs = "classes",
     .find_types = run_nodes_find_types,
     .complete = run_nodes_complete,
     .prepare = prepare_nothing,

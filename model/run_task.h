@@ -15,6 +15,11 @@
 struct run_task {
     /* Trainers may have seeds of their own, by a deal. */
     bool has_deals;
+    /* Outputs say of a node what its label is: there are predictions, and scores by masks of nodes. */
+    bool predicts_nodes;
+    /* Seeds are held out where no mask says which to train on. */
+    bool splits_itself;
+    const char *outputs; /* "classes": what messages call them */
     /* Finds the types of the graph that count: the job's ntype and the targets of its types, with their
      * names in the configuration. The graph is open. */
     int (*find_types)(struct run_job *job, const struct tr_book *book, struct error *error);

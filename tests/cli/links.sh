@@ -109,6 +109,7 @@ troupe inspect "$work/whole/model.safetensors"
 troupe report "$work/whole" --out "$work/page.html"
 expect "report makes a page" exited 0
 expect "with MRR over the steps" grep -q 'Validation MRR' "$work/page.html"
+expect "without advice about classes" grep -q 'Models of links have no classes' "$work/page.html"
 expect "and the command that repeats the run" grep -q -- '--task link --negatives 1' "$work/page.html"
 troupe infer "$work/p2" --run "$work/whole" --out "$work/rows.npy" --quiet
 expect "infer writes outputs" exited 0
@@ -166,6 +167,11 @@ troupe infer "$work/m3" --run "$work/masks-sage-1" --out "$work/rows.npy" --json
 expect "infer scores nothing that the outputs know" exited 0
 expect "nor reports it" sh -c "! grep -q roc_auc '$work/out'"
 
+cp "$work/masked/val_mask.npy" "$work/masked/train_mask.npy"
+"$TROUPE" partition "$work/masked" --parts 1 --method random --name g --out "$work/overlap" --quiet >"$work/out" 2>"$work/err" || exit 99
+train refused overlap --epochs 1
+expect "masks that mark the same edges are named" \
+    fails_with "of 12000 edges none is left to train on: 'train_mask' marks none that another mask does not mark too"
 sed "s|\"edge_data\": {}|\"edge_data\": {\"_N:_E:_N\": {\"val_mask\": {\"format\": {\"name\": \"numpy\"}, \"data\": [\"val_mask.npy\"]}}}|" \
     "$work/raw/metadata.json" >"$work/masked/metadata.json"
 "$TROUPE" partition "$work/masked" --parts 1 --name g --out "$work/only" --quiet >"$work/out" 2>"$work/err" || exit 99
@@ -185,7 +191,9 @@ refused "--edge-weight x" "--edge-weight is for"
 refused "--label-type x" "--label-type is for"
 refused "--balanced-weights" "--balanced-weights is for"
 refused "--deal affinity" "--deal is for"
-refused "--drop-last --batch-size 100000" 'leaves nothing to train on'
+refused "--drop-last --batch-size 100000" 'leaves nothing to train on: a step takes 100000 edges'
+troupe train "$work/p2" --run "$work/other" --task link --from "$work/whole" --hidden 8 --epochs 1
+expect "outputs are no classes" fails_with '16 wide, from 10 features to 16 outputs'
 troupe train "$work/p2" --run "$work/refused" --metric mrr
 expect "MRR of nodes is refused" fails_with "--metric 'mrr' is for --task 'link'"
 troupe train "$work/p2" --run "$work/refused" --negatives 2
