@@ -17,6 +17,9 @@
 
 static const char *const EVALUATION_NAMES[] = { "exact", "sampled", "none" };
 
+/* By enum tr_negative_ends, and enum tr_negatives_by. */
+static const char *const NEGATIVE_ENDS_NAMES[] = { "destinations", "sources", "either", "both" };
+static const char *const NEGATIVES_BY_NAMES[] = { "uniform", "degree" };
 /* By enum tr_sampler. */
 static const char *const SAMPLER_NAMES[] = { "neighbors", "labor", "labor-poisson" };
 
@@ -171,7 +174,13 @@ json_t *run_config_to_json(const struct run_config *config)
                   { "reverse_edge_type", config->reverse_edge_type },
                   { "sampler", evenly ? NULL : SAMPLER_NAMES[config->sampler] },
                   { "draw_by", config->draw_by },
-                  { "draw_mask", config->draw_mask } };
+                  { "draw_mask", config->draw_mask },
+                  { "negative_ends", config->negative_ends == TR_NEGATIVE_DESTINATIONS
+                                         ? NULL
+                                         : NEGATIVE_ENDS_NAMES[config->negative_ends] },
+                  { "negatives_by", config->negatives_by == TR_NEGATIVES_UNIFORM
+                                        ? NULL
+                                        : NEGATIVES_BY_NAMES[config->negatives_by] } };
     for (size_t i = 0; object != NULL && i < sizeof texts / sizeof *texts; i++) {
         if (texts[i].text == NULL ||
             json_object_set_new(object, texts[i].key, json_string(texts[i].text)) == 0)
@@ -179,8 +188,11 @@ json_t *run_config_to_json(const struct run_config *config)
         json_decref(object);
         object = NULL;
     }
-    if (object == NULL || !links ||
-        json_object_set_new(object, "negatives", json_integer(config->negatives)) == 0)
+    if (object == NULL || !links)
+        return object;
+    if (json_object_set_new(object, "negatives", json_integer(config->negatives)) == 0 &&
+        (!config->negatives_no_edges ||
+         json_object_set_new(object, "negatives_no_edges", json_true()) == 0))
         return object;
     json_decref(object);
     return NULL;
@@ -199,11 +211,37 @@ static int find_name(const char *name, const char *const *names, int count)
 /* Names as the file has them, before they are known to be names. */
 struct read_names {
     const char *task, *kind, *norm, *loss, *metric, *optimiser, *schedule, *evaluation, *sampler;
+    const char *negative_ends, *negatives_by;
 };
 
 int run_sampler_parse(const char *name)
 {
     return find_name(name, SAMPLER_NAMES, 3);
+}
+
+int run_negative_ends_parse(const char *name)
+{
+    return find_name(name, NEGATIVE_ENDS_NAMES, 4);
+}
+
+int run_negatives_by_parse(const char *name)
+{
+    return find_name(name, NEGATIVES_BY_NAMES, 2);
+}
+
+static int resolve_negatives(const char *path, const struct read_names *names,
+                             struct run_config *config, struct error *error)
+{
+    int ends = run_negative_ends_parse(names->negative_ends);
+    int by = run_negatives_by_parse(names->negatives_by);
+    if (ends < 0 || by < 0)
+        return error_set(error, TR_EFORMAT,
+                         "%s: one of negative_ends '%s', negatives_by '%s' is unknown; was it "
+                         "written by a later version?",
+                         path, names->negative_ends, names->negatives_by);
+    config->negative_ends = (enum tr_negative_ends)ends;
+    config->negatives_by = (enum tr_negatives_by)by;
+    return 0;
 }
 
 static int resolve_names(const char *path, const struct read_names *names,
@@ -374,7 +412,9 @@ static int read_run(const char *path, const struct json_field *run, struct run_c
 {
     struct read_names names = { .task = model_task_name(MODEL_NODES),
                                 .norm = model_norm_name(MODEL_NORM_NONE),
-                                .sampler = SAMPLER_NAMES[TR_SAMPLER_NEIGHBORS] };
+                                .sampler = SAMPLER_NAMES[TR_SAMPLER_NEIGHBORS],
+                                .negative_ends = NEGATIVE_ENDS_NAMES[0],
+                                .negatives_by = NEGATIVES_BY_NAMES[0] };
     const char *features, *labels, *train_mask, *val_mask, *test_mask, *edge_weight = NULL;
     struct run_type_names types = { 0 };
     const char *draw_by = NULL, *draw_mask = NULL;
@@ -401,6 +441,9 @@ static int read_run(const char *path, const struct json_field *run, struct run_c
         { "sampler", VALUE_TEXT, &names.sampler, true },
         { "draw_by", VALUE_TEXT, &draw_by, true },
         { "draw_mask", VALUE_TEXT, &draw_mask, true },
+        { "negative_ends", VALUE_TEXT, &names.negative_ends, true },
+        { "negatives_by", VALUE_TEXT, &names.negatives_by, true },
+        { "negatives_no_edges", VALUE_BOOL, &config->negatives_no_edges, true },
     };
     config->model.heads = 1;
     int rv = read_model(run, &config->model, &names, error);
@@ -408,6 +451,8 @@ static int read_run(const char *path, const struct json_field *run, struct run_c
         rv = read_values(run, values, sizeof values / sizeof values[0], error);
     if (rv == 0)
         rv = resolve_names(path, &names, config, error);
+    if (rv == 0)
+        rv = resolve_negatives(path, &names, config, error);
     if (rv == 0)
         rv = read_fanout(run, config, error);
     if (rv != 0)

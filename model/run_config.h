@@ -16,6 +16,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <troupe/link_prediction.h>
 #include <troupe/loader.h>
 #include <troupe/sample.h>
 
@@ -34,6 +35,9 @@ struct run_config {
     int32_t fanout[TR_LAYERS_MAX];
     uint32_t batch_size;
     uint32_t negatives; /* of the task of links: for each edge */
+    enum tr_negative_ends negative_ends;
+    enum tr_negatives_by negatives_by;
+    bool negatives_no_edges;
     bool replace;
     enum tr_sampler sampler;
     bool drop_last;
@@ -86,8 +90,10 @@ int run_config_name_types(struct run_config *config, const struct run_type_names
 int run_config_name_draws(struct run_config *config, const char *draw_by, const char *draw_mask);
 void run_config_fini(struct run_config *config);
 
-/* The number of a way to draw by its name, or -1. */
+/* The number of a way to draw by its name, or -1; so of ends and likelihoods of negatives. */
 int run_sampler_parse(const char *name);
+int run_negative_ends_parse(const char *name);
+int run_negatives_by_parse(const char *name);
 
 /* A new object with every field, or NULL when memory is out. */
 json_t *run_config_to_json(const struct run_config *config);

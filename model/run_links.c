@@ -149,6 +149,9 @@ static int split_train(struct run_job *job, const char *deal, uint32_t rank, uin
     struct tr_loader_options options;
     struct tr_link_options links = TR_LINK_OPTIONS_INIT;
     links.num_negatives = job->config->negatives;
+    links.negative_ends = job->config->negative_ends;
+    links.by = job->config->negatives_by;
+    links.no_edges = job->config->negatives_no_edges;
     *split = (struct run_job_split){ 0 };
     run_job_loader_options(job, true, &options);
     options.rank = rank;

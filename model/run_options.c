@@ -229,6 +229,19 @@ static int read_links(struct run_config *config, const struct tr_train_options *
         return tr_error_set(error, TR_ERANGE, "options.negatives %u is not 0 to %d",
                             from->negatives, TR_TRAIN_NEGATIVES_MAX);
     config->negatives = from->negatives != 0 ? from->negatives : 1;
+    config->negatives_no_edges = from->negatives_no_edges;
+    int ends, by;
+    int rv = run_options_parse("negative_ends",
+                               from->negative_ends == NULL ? "destinations" : from->negative_ends,
+                               run_negative_ends_parse, &ends, error);
+    if (rv == 0)
+        rv = run_options_parse("negatives_by",
+                               from->negatives_by == NULL ? "uniform" : from->negatives_by,
+                               run_negatives_by_parse, &by, error);
+    if (rv != 0)
+        return rv;
+    config->negative_ends = (enum tr_negative_ends)ends;
+    config->negatives_by = (enum tr_negatives_by)by;
     config->model.loss = MODEL_SIGMOID;
     if (from->dropout == TR_TRAIN_REAL_CHOSEN)
         config->model.dropout = 0;
@@ -244,6 +257,9 @@ static const char *find_of_links(const struct tr_train_options *from)
     return from->negatives != 0              ? "negatives"
            : from->edge_type != NULL         ? "edge_type"
            : from->reverse_edge_type != NULL ? "reverse_edge_type"
+           : from->negative_ends != NULL     ? "negative_ends"
+           : from->negatives_by != NULL      ? "negatives_by"
+           : from->negatives_no_edges        ? "negatives_no_edges"
                                              : NULL;
 }
 

@@ -63,7 +63,7 @@ static int copy_texts(struct tr_train_options *to, const struct tr_train_options
     to->features = to->labels = to->train_mask = to->val_mask = to->test_mask = NULL;
     to->edge_weight = to->label_type = to->etype_fanout = NULL;
     to->sampler = to->draw_by = to->draw_mask = NULL;
-    to->edge_type = to->reverse_edge_type = NULL;
+    to->edge_type = to->reverse_edge_type = to->negative_ends = to->negatives_by = NULL;
     int rv = copy_text(&to->graph);
     rv |= copy_text(&to->run);
     rv |= copy_text(&to->deal);

@@ -16,6 +16,8 @@ struct train_values {
     const char *run;
     int task;
     uint64_t negatives;
+    int negative_ends, negatives_by;
+    bool negatives_no_edges;
     const char *edge_type, *reverse_edge_type;
     int model;
     uint64_t layers;

@@ -32,6 +32,25 @@ const struct option_spec train_options[] = {
       .fallback = "0",
       .max = TR_TRAIN_NEGATIVES_MAX,
       .help = "for --task link: pairs that are drawn for each edge to be told from it; 0: 1" },
+    { .name = "negative-ends",
+      .field = "options.negative_ends",
+      .kind = OPTION_CHOICE,
+      .offset = AT(negative_ends),
+      .choices = "auto|destinations|sources|either|both",
+      .fallback = "auto",
+      .help = "for --task link: the ends of these pairs that are drawn; auto: destinations" },
+    { .name = "negatives-by",
+      .field = "options.negatives_by",
+      .kind = OPTION_CHOICE,
+      .offset = AT(negatives_by),
+      .choices = "auto|uniform|degree",
+      .fallback = "auto",
+      .help = "for --task link: which nodes are likely there; auto: uniform" },
+    { .name = "negatives-no-edges",
+      .field = "options.negatives_no_edges",
+      .kind = OPTION_FLAG,
+      .offset = AT(negatives_no_edges),
+      .help = "for --task link: draw such pairs again that are edges" },
     { .name = "edge-type",
       .field = "options.edge_type",
       .kind = OPTION_TEXT,
@@ -494,6 +513,8 @@ static int choose_fanout(const struct train_values *values, struct tr_train_opti
 }
 
 /* The names behind numbers of choices, in the order of the options' table. */
+static const char *const NEGATIVE_ENDS[] = { NULL, "destinations", "sources", "either", "both" };
+static const char *const NEGATIVES_BY[] = { NULL, "uniform", "degree" };
 static const char *const TASKS[] = { "node", "link" };
 static const char *const MODELS[] = { NULL, "sage", "gcn", "rgcn", "gat" };
 static const char *const NORMS[] = { NULL, "none", "layer", "batch" };
@@ -518,6 +539,9 @@ static void choose_model(const struct train_values *values, struct tr_train_opti
 {
     options->task = TASKS[values->task];
     options->negatives = (uint32_t)values->negatives;
+    options->negative_ends = NEGATIVE_ENDS[values->negative_ends];
+    options->negatives_by = NEGATIVES_BY[values->negatives_by];
+    options->negatives_no_edges = values->negatives_no_edges;
     options->edge_type = values->edge_type;
     options->reverse_edge_type = values->reverse_edge_type;
     options->model = MODELS[values->model];

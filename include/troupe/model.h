@@ -210,6 +210,12 @@ struct tr_train_options {
     /* The type that has these edges the other way: edges that are held out carry no messages there either.
      * NULL: the one whose name says so, "DST:rev_REL:SRC", where there is one. */
     const char *reverse_edge_type;
+    /* Of "link", as struct tr_link_options draws negatives (troupe/link_prediction.h). Which ends are
+     * drawn: "destinations", "sources", "either" or "both"; NULL: the first. */
+    const char *negative_ends;
+    const char *negatives_by; /* "uniform" or "degree"; NULL: the first */
+    bool negatives_no_edges;  /* those that are edges of the graph are drawn again */
+    unsigned char reserved_negatives[7];
 };
 
 #define TR_TRAIN_NEGATIVES_MAX 1024

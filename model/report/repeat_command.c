@@ -10,6 +10,9 @@
 const struct repeat_option repeat_options[] = {
     { "task", "task", false, "node" },
     { "negatives", "negatives", false, "0" },
+    { "negative-ends", "negative_ends", false, "auto" },
+    { "negatives-by", "negatives_by", false, "auto" },
+    { "negatives-no-edges", "negatives_no_edges", true, NULL },
     { "edge-type", "edge_type", false, NULL },
     { "reverse-edge-type", "reverse_edge_type", false, NULL },
     { "model", "kind", false, "auto" },

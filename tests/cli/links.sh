@@ -84,6 +84,20 @@ for model in sage gcn; do
     equal "processes, $model" $model-exact-3-p1 job-$model
 done
 
+# Other negatives make other models, the same on any partitions.
+for options in "--negative-ends either" "--negative-ends sources --negatives-by degree" \
+    "--negative-ends both --negatives-no-edges"; do
+    name=$(echo "$options" | tr -d ' ')
+    train $name-1 p1 --epochs 2 --batch-size 300 --negatives 2 $options
+    expect "$options trains" exited 0
+    train $name-4 r4 --epochs 2 --batch-size 300 --negatives 2 $options
+    equal "$options" $name-1 $name-4
+    expect "$options is another model" sh -c "! cmp -s '$work/$name-1/model.safetensors' '$work/sage-exact-1-p1/model.safetensors'"
+    train $name-1 p1 --epochs 3 --batch-size 300 --negatives 2 --resume
+    expect "$options is said again to go on" fails_with "was begun with other options"
+done
+expect "config.json says which" grep -q '"negatives_by": "degree"' "$work/--negative-endssources--negatives-bydegree-1/config.json"
+
 # A run that goes on has the bytes of one that did not stop.
 train whole p2 --epochs 4 --batch-size 500 --checkpoint-every 3
 train grown p2 --epochs 2 --batch-size 500 --checkpoint-every 3
@@ -198,6 +212,8 @@ troupe train "$work/p2" --run "$work/refused" --metric mrr
 expect "MRR of nodes is refused" fails_with "--metric 'mrr' is for --task 'link'"
 troupe train "$work/p2" --run "$work/refused" --negatives 2
 expect "negatives of nodes are refused" fails_with "--negatives is for --task 'link'"
+troupe train "$work/p2" --run "$work/refused" --negative-ends both
+expect "so are their ends" fails_with "--negative-ends is for --task 'link'"
 expect "nothing stays of them" [ ! -e "$work/refused" ]
 troupe train "$work/p2" --run "$work/many" --task link --hidden 8 --epochs 1 --seeds 0-1 --sweep negatives=1,3 \
     --quiet --json

@@ -143,6 +143,9 @@ static void every_option_reaches_its_field(void **unused)
         "--checkpoint-keep=22",
         "--checkpoints=k",
         "--edge-type=s:r:d",
+        "--negative-ends=either",
+        "--negatives-by=degree",
+        "--negatives-no-edges",
         "--reverse-edge-type=b",
         "--servers=23",
         "--samplers=24",
@@ -189,6 +192,9 @@ static void every_option_reaches_its_field(void **unused)
     assert_string_equal(o.label_type, "t");
     assert_string_equal(o.etype_fanout, "e=1");
     assert_string_equal(o.edge_type, "s:r:d");
+    assert_string_equal(o.negative_ends, "either");
+    assert_string_equal(o.negatives_by, "degree");
+    assert_true(o.negatives_no_edges);
     assert_string_equal(o.reverse_edge_type, "b");
     assert_int_equal(o.bases, 28);
     assert_int_equal(o.heads, 29);
