@@ -207,12 +207,11 @@ static const char *find_of_nodes(const struct run_config *config,
                                  const struct tr_train_options *from)
 {
     const struct tr_train_options usual = run_options_defaults();
-    bool deals = from->deal != NULL && strcmp(from->deal, "shuffle") != 0;
     return strcmp(from->labels, usual.labels) != 0 ? "labels"
            : from->label_type != NULL              ? "label_type"
            : config->balanced_weights              ? "balanced_weights"
            : from->edge_weight != NULL             ? "edge_weight"
-           : deals                                 ? "deal"
+           : from->deal != NULL                    ? "deal"
                                                    : NULL;
 }
 

@@ -83,6 +83,13 @@ static const char *value_of(const struct run_record *run, const struct repeat_op
     return renamed ? "steps" : value;
 }
 
+/* Edges are not dealt, so that the option is refused. */
+static bool is_of_nodes(const struct run_record *run, const struct repeat_option *option)
+{
+    const char *task = run_record_value(run, "task");
+    return strcmp(option->name, "deal") == 0 && task != NULL && strcmp(task, "link") == 0;
+}
+
 /* Whether the option does not have to be given. A mask of the usual name is looked for without the
  * option; "" is the run without one. */
 static bool is_default(const struct repeat_option *option, const char *value)
@@ -102,7 +109,7 @@ char *repeat_command(const struct run_record *run)
     argv_builder_add(&words, run->path);
     for (const struct repeat_option *option = repeat_options; option->name != NULL; option++) {
         const char *value = value_of(run, option);
-        if (value == NULL || is_default(option, value))
+        if (value == NULL || is_default(option, value) || is_of_nodes(run, option))
             continue;
         argv_builder_addf(&words, "--%s", option->name);
         if (!option->flag)

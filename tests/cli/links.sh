@@ -124,6 +124,7 @@ troupe report "$work/whole" --out "$work/page.html"
 expect "report makes a page" exited 0
 expect "with MRR over the steps" grep -q 'Validation MRR' "$work/page.html"
 expect "without advice about classes" grep -q 'Models of links have no classes' "$work/page.html"
+expect "which deals nothing" sh -c "! grep -q -e '--deal' '$work/page.html'"
 expect "and the command that repeats the run" grep -q -- '--task link --negatives 1' "$work/page.html"
 troupe infer "$work/p2" --run "$work/whole" --out "$work/rows.npy" --quiet
 expect "infer writes outputs" exited 0
@@ -205,6 +206,7 @@ refused "--edge-weight x" "--edge-weight is for"
 refused "--label-type x" "--label-type is for"
 refused "--balanced-weights" "--balanced-weights is for"
 refused "--deal affinity" "--deal is for"
+refused "--deal shuffle" "--deal is for"
 refused "--drop-last --batch-size 100000" 'leaves nothing to train on: a step takes 100000 edges'
 troupe train "$work/p2" --run "$work/other" --task link --from "$work/whole" --hidden 8 --epochs 1
 expect "outputs are no classes" fails_with '16 wide, from 10 features to 16 outputs'
