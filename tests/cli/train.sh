@@ -351,7 +351,7 @@ expect "metrics.jsonl counts epochs from 1" test "$(grep -o '"epoch":[0-9]*' "$w
 # What trains nothing is refused, and what trains on little is advised of.
 troupe train "$graph" --run "$work/run" --replace --drop-last --batch-size 100k
 expect "--drop-last with fewer training nodes than a batch is refused" \
-    fails_with "--drop-last leaves nothing to train on: a step takes 100000 nodes, and 'train_mask' marks fewer; give a smaller --batch-size"
+    fails_with "--drop-last leaves nothing to train on: a step takes 100000 nodes, and there are fewer; give a smaller --batch-size"
 loud() { troupe train "$graph" --run "$work/run" --replace --hidden 8 "$@"; }
 loud --epochs 1 --batch-size 64
 expect "a line says what is trained on what" \
