@@ -7,6 +7,7 @@
 
 /* Layers that nobody named, where the graph chooses no others. */
 #define LAYERS_UNSAID 2u
+#define LABELS_UNSAID "label"
 
 struct tr_train_options run_options_defaults(void)
 {
@@ -27,11 +28,9 @@ struct tr_train_options run_options_defaults(void)
         .schedule = "constant",
         .step_epochs = 30,
         .step_gamma = 0.1f,
-        .loss = "softmax",
         .evaluation = "exact",
         .evaluate_every = TR_TRAIN_COUNT_CHOSEN,
         .features = "feat",
-        .labels = "label",
         .train_mask = "train_mask",
         .task = "node",
         .sampler = "neighbors",
@@ -83,7 +82,8 @@ static int read_names(struct run_config *config, const struct tr_train_options *
         rv = run_options_parse("norm", from->norm == NULL ? "none" : from->norm, model_norm_parse,
                                &norm, error);
     if (rv == 0)
-        rv = run_options_parse("loss", from->loss, model_loss_parse, &loss, error);
+        rv = run_options_parse("loss", from->loss == NULL ? "softmax" : from->loss,
+                               model_loss_parse, &loss, error);
     config->choose_metric = from->metric == NULL;
     if (rv == 0)
         rv = run_options_parse("metric", from->metric == NULL ? "accuracy" : from->metric,
@@ -206,13 +206,12 @@ static int read_numbers(struct run_config *config, const struct tr_train_options
 static const char *find_of_nodes(const struct run_config *config,
                                  const struct tr_train_options *from)
 {
-    const struct tr_train_options usual = run_options_defaults();
-    return strcmp(from->labels, usual.labels) != 0 ? "labels"
-           : from->label_type != NULL              ? "label_type"
-           : config->balanced_weights              ? "balanced_weights"
-           : from->edge_weight != NULL             ? "edge_weight"
-           : from->deal != NULL                    ? "deal"
-                                                   : NULL;
+    return from->labels != NULL        ? "labels"
+           : from->label_type != NULL  ? "label_type"
+           : config->balanced_weights  ? "balanced_weights"
+           : from->edge_weight != NULL ? "edge_weight"
+           : from->deal != NULL        ? "deal"
+                                       : NULL;
 }
 
 /* Of links; what few training nodes or trials would choose is as usual. */
@@ -224,6 +223,10 @@ static int read_links(struct run_config *config, const struct tr_train_options *
         return tr_error_set(error, TR_EINVAL,
                             "options.%s is for options.task 'node'; leave it out for 'link'",
                             of_nodes);
+    if (from->loss != NULL && config->model.loss != MODEL_SIGMOID)
+        return tr_error_set(error, TR_EINVAL,
+                            "options.loss '%s' is for options.task 'node'; 'link' has 'sigmoid'",
+                            from->loss);
     if (from->negatives > TR_TRAIN_NEGATIVES_MAX)
         return tr_error_set(error, TR_ERANGE, "options.negatives %u is not 0 to %d",
                             from->negatives, TR_TRAIN_NEGATIVES_MAX);
@@ -317,22 +320,23 @@ int run_options_read(struct run_config *config, const struct tr_train_options *f
         rv = read_layers(config, from, error);
     if (rv == 0)
         rv = read_numbers(config, from, error);
-    if (rv == 0 && (from->features == NULL || from->labels == NULL || from->train_mask == NULL))
+    if (rv == 0 && (from->features == NULL || from->train_mask == NULL))
         rv = tr_error_set(error, TR_EINVAL, RUN_OPTIONS_NEEDED);
     if (rv == 0)
         rv = read_task(config, from, error);
     if (rv == 0)
         rv = read_draws(config, from, error);
-    const bool links = config->model.task == MODEL_LINKS;
+    const char *labels = config->model.task == MODEL_LINKS ? ""
+                         : from->labels == NULL            ? LABELS_UNSAID
+                                                           : from->labels;
     const struct run_type_names types = { .label_type = from->label_type,
                                           .etype_fanout = from->etype_fanout,
                                           .edge_type = from->edge_type,
                                           .reverse_edge_type = from->reverse_edge_type };
-    if (rv == 0 &&
-        (run_config_names(config, from->features, links ? "" : from->labels, from->train_mask,
-                          from->val_mask, from->test_mask, from->edge_weight) != 0 ||
-         run_config_name_types(config, &types) != 0 ||
-         run_config_name_draws(config, from->draw_by, from->draw_mask) != 0))
+    if (rv == 0 && (run_config_names(config, from->features, labels, from->train_mask,
+                                     from->val_mask, from->test_mask, from->edge_weight) != 0 ||
+                    run_config_name_types(config, &types) != 0 ||
+                    run_config_name_draws(config, from->draw_by, from->draw_mask) != 0))
         rv = tr_error_set(error, TR_ENOMEM, "no memory for the options of a training");
     config->open = find_open(config, from);
     config->open_known = true;

@@ -13,8 +13,7 @@
 
 #include "model/run_config.h"
 
-#define RUN_OPTIONS_NEEDED \
-    "tr_train_options: graph, run, features, labels and train_mask are needed"
+#define RUN_OPTIONS_NEEDED "tr_train_options: graph, run, features and train_mask are needed"
 
 struct tr_train_options run_options_defaults(void);
 

@@ -96,7 +96,7 @@ struct tr_train_options {
     uint32_t warmup_epochs, step_epochs;
     float step_gamma, cosine_floor;
     uint32_t patience;  /* evaluations without a better one; 0: no end; TR_TRAIN_COUNT_CHOSEN */
-    const char *loss;   /* "softmax" or "sigmoid" */
+    const char *loss;   /* "softmax" or "sigmoid"; NULL: the first, and of links the second */
     const char *metric; /* "accuracy", "macro-f1", "roc-auc", "loss" or, of links, "mrr"; NULL:
                            "roc-auc" of two classes and of links, else "accuracy" */
     bool balanced_weights;
@@ -105,7 +105,7 @@ struct tr_train_options {
     bool drop_last;
     const char *evaluation;        /* "exact", "sampled" or "none" */
     uint32_t evaluate_every;       /* epochs, at least 1; TR_TRAIN_COUNT_CHOSEN */
-    const char *features, *labels; /* node features */
+    const char *features, *labels; /* node features; labels NULL: "label" */
     const char *train_mask;
     const char *val_mask,
         *test_mask; /* NULL: "val_mask" and "test_mask", where the graph has them */

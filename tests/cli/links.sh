@@ -199,6 +199,8 @@ refused() {
     expect "$1 is refused" fails_with "$2"
 }
 refused "--labels x" "--labels is for --task 'node'"
+refused "--labels label" "--labels is for --task 'node'"
+refused "--loss softmax" "--loss 'softmax' is for"
 refused "--train-mask x" "no feature 'x'"
 refused "--val-mask x" "edges have no feature 'train_mask' that says which to train on: name it as --train-mask"
 refused "--test-mask x" "--test-mask names 'x', but edges have no feature"

@@ -174,7 +174,8 @@ static void unknown_names_are_refused(void **state)
         *text = NULL;
         if (NAMES[i].at == offsetof(struct tr_train_options, metric) ||
             NAMES[i].at == offsetof(struct tr_train_options, model) ||
-            NAMES[i].at == offsetof(struct tr_train_options, norm))
+            NAMES[i].at == offsetof(struct tr_train_options, norm) ||
+            NAMES[i].at == offsetof(struct tr_train_options, loss))
             continue; /* that is their default */
         snprintf(says, sizeof says, "%s '' is not known", NAMES[i].name);
         refuse(&options, TR_EINVAL, says);
@@ -261,8 +262,9 @@ static void what_is_named_is_not_chosen(void **state)
 static void what_a_run_needs_is_asked_for(void **state)
 {
     static const size_t TEXTS[] = {
-        offsetof(struct tr_train_options, graph),      offsetof(struct tr_train_options, run),
-        offsetof(struct tr_train_options, features),   offsetof(struct tr_train_options, labels),
+        offsetof(struct tr_train_options, graph),
+        offsetof(struct tr_train_options, run),
+        offsetof(struct tr_train_options, features),
         offsetof(struct tr_train_options, train_mask),
     };
     static const size_t NUMBERS[] = {
