@@ -51,7 +51,7 @@ static void check_options(const char *graph, const char *run)
     options = options_of(NULL, run);
     CHECK(tr_train_start(&options, &task, &error) == TR_EINVAL && task == NULL);
     options = options_of(graph, run);
-    options.labels = NULL;
+    options.features = NULL;
     CHECK(tr_train_start(&options, &task, &error) == TR_EINVAL && task == NULL);
     options.size = 0;
     CHECK(tr_train_start(&options, &task, &error) == TR_EINVAL && task == NULL);
