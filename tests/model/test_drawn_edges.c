@@ -31,7 +31,7 @@ static const struct made_shape shape = { .layers = LAYERS,
 
 static const struct model_ntype NTYPE[] = { { "_N", WIDTH, 0 } };
 static const struct model_etype ETYPE[] = { { "_N:_E:_N", 0, 0 } };
-static const struct model_types TYPES = { 1, 1, NTYPE, ETYPE, 0 };
+static const struct model_types TYPES = { 1, 1, NTYPE, ETYPE, { 0, 0 } };
 
 static struct model *create(enum model_kind kind)
 {
