@@ -251,7 +251,7 @@ static void make_edge_part(struct sim_partitions *p, uint32_t part, uint32_t e, 
     table[PLACED_EDGE_WEIGHTS] = make_edge_labels(originals, num_edges, e);
     table[PLACED_EDGE_MASK] = make_edge_mask(originals, num_edges, e);
     *edge = (struct edge_part){
-        .csc = { num_rows, num_edges, index, indices, NULL, owned->begin },
+        .csc = { num_rows, num_edges, index, indices, NULL, owned->begin, NULL },
         .original_edge_ids = originals,
         .num_features = 2,
         .features = table,

@@ -74,7 +74,7 @@ static void make_edges(struct edge_part *edges, uint64_t *state, uint32_t part, 
             table[i] = (UINT64_C(1) << 33) + i;
     }
     *edges = (struct edge_part){ .csc = { rows, index[rows], index, indices, table,
-                                          (uint64_t)part * 1000000 } };
+                                          (uint64_t)part * 1000000, NULL } };
 }
 
 void test_graph_init(struct test_graph *graph, uint64_t seed, uint32_t rows, uint32_t degree_max)
