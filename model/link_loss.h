@@ -27,8 +27,9 @@ struct link_ends {
     uint32_t seeds;
 };
 
-/* Of a batch that link_loss_check() passed. result->labelled is the number of pairs. grads get the
- * gradient of sum / divisor. Of one node type sources and destinations are equal. TR_ENOMEM. */
+/* The loss of a batch that link_loss_check() passed. result->labelled is the number of pairs. grads get
+ * the gradient of sum / divisor. Where both ends have one node type, sources and destinations are
+ * equal. TR_ENOMEM. */
 int link_loss_compute(struct parallel *parallel, const struct link_ends *sources,
                       const struct link_ends *destinations, uint32_t width,
                       const struct batch_pairs *pairs, double divisor, struct loss_sum *result);

@@ -6,7 +6,7 @@
 
 #include <troupe/error.h>
 
-/* Of a list of types in a message. */
+/* A message lists edge types in so many bytes at most. */
 #define TYPES_BYTES 600
 
 static struct tr_etype_info etype_info(const struct tr_book *book, uint32_t etype)

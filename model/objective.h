@@ -15,8 +15,8 @@
 #include "runtime/base/error.h"
 #include "runtime/base/parallel.h"
 
-/* Of the seeds of each target of the model's types, [seeds][classes]: where both ends have one type,
- * their rows are the same. */
+/* Rows of the seeds of each target of the model's types, [seeds][classes]: where both ends have one
+ * type, their rows are the same. */
 struct objective_rows {
     const float *outputs[MODEL_ENDS];
     float *grads[MODEL_ENDS];

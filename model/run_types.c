@@ -229,7 +229,7 @@ int run_nodes_find_types(struct run_job *job, const struct tr_book *book, struct
     return rv;
 }
 
-/* Of a model of relations, behind the targets. */
+/* Takes the types of a graph whose model is one of relations; the targets are known by then. */
 static int take_types(struct run_job *job, const struct tr_book *book, struct error *error)
 {
     job->types.num_ntypes = tr_graph_num_ntypes(job->graph);

@@ -343,7 +343,7 @@ static bool negatives_fit(const struct batch_pairs *p, uint32_t num_sources,
 static bool pairs_fit(const struct mini_batch *m, const struct batch_pairs *p,
                       const struct book *book)
 {
-    /* Of each edge type there are pairs once. */
+    /* An edge type has one struct of pairs at most. */
     if (p->etype >= m->num_etypes || &m->pairs[batch_find_pairs(m, p->etype)] != p)
         return false;
     const struct graph_etype *type = &book->types.etypes[p->etype];

@@ -221,8 +221,8 @@ TR_API int tr_edges_listed(struct tr_graph *graph, uint32_t etype, const uint64_
 /*
  * Edges with the reverse of each, for loaders that leave reverses out by such a list
  * (TR_REVERSE_LISTED, troupe/link_prediction.h): reverse_ids[i] is the edge of the same type that
- * reverses edge_ids[i], whatever its ends are, or TR_NO_EDGE. Of a batch both travel to the sampler, which
- * asks nobody for them. 16 bytes an edge. Else as tr_edges_listed(), and TR_ERANGE names a reverse too.
+ * reverses edge_ids[i], whatever its ends are, or TR_NO_EDGE. The edges of a batch and their reverses
+ * travel to its sampler, which asks nobody for them. 16 bytes an edge. Else as tr_edges_listed(), and TR_ERANGE names a reverse too.
  */
 #define TR_NO_EDGE UINT64_MAX
 TR_API int tr_edges_with_reverses(struct tr_graph *graph, uint32_t etype, const uint64_t *edge_ids,

@@ -59,8 +59,8 @@ class EdgePredictionSampler(BlockSampler):
 
     def sample_blocks(self, g: DistGraph, seeds: Any, exclude_eids: Any = None) -> Any:
         """Input nodes, the edges as a `PairGraph`, negative pairs as another where there is a
-        negative sampler, and blocks. Of a mapping of edge types to edges both are
-        `TypedPairGraph`."""
+        negative sampler, and blocks. Where seeds map edge types to edges, both
+        are `TypedPairGraph`."""
         if isinstance(seeds, Mapping):
             return self._draw_typed(g, by_type(g, seeds), exclude_eids)
         etype = g.to_canonical_etype(self.etype)

@@ -46,8 +46,8 @@ def infer(
         ``(num_dst, width)``, from those of its sources. Modules are put into eval mode for the
         time of the call.
     features : str, or tensor of shape ``(num_nodes, width)``
-        What the first layer reads: a feature of nodes, or rows by global ID. Of a `TypedModel` the
-        name of a feature.
+        What the first layer reads: a feature of nodes, or rows by global ID. A `TypedModel` takes
+        the name of a feature.
     batch_size : int
         Destinations at a time.
     prepare : callable, optional

@@ -22,7 +22,7 @@ from .activation import relu_dropout
 from .batch import Block
 from .nn_columns import FeatureColumns
 from .nn_layers import GraphConv, SAGEConv
-from .nn_typed_models import EPS, NORMS, TypedModel, typed_shape
+from .nn_typed_models import EPS, TypedModel, check_shape, typed_shape
 
 AnyPath = str | os.PathLike[str]
 # Where each array of a layer lies in a run's file and in the module, of each kind and norm.
@@ -155,11 +155,7 @@ class Model(FeatureColumns):
             standardise=standardise,
             logarithms=logarithms,
         )
-        if kind not in ("sage", "gcn") or norm not in NORMS or layers < 1:
-            raise ValueError(
-                f"kind={kind!r}, norm={norm!r}, layers={layers}: the kind is 'sage' or 'gcn', the "
-                f"norm one of {', '.join(map(repr, NORMS))}, and there is a layer at least"
-            )
+        check_shape(kind, ("sage", "gcn"), norm, layers)
         self.kind, self.inputs, self.hidden, self.classes = kind, inputs, hidden, classes
         self.norm, self.residual = norm, residual
         self.dropout = dropout

@@ -23,6 +23,16 @@ EPS = 1e-5
 TypedRows = Mapping[str, torch.Tensor]
 
 
+def check_shape(kind: str, kinds: tuple[str, str], norm: str, layers: int) -> None:
+    """Whether there are models of that shape, which are of one of two kinds."""
+    if kind in kinds and norm in NORMS and layers >= 1:
+        return
+    raise ValueError(
+        f"kind={kind!r}, norm={norm!r}, layers={layers}: the kind is {kinds[0]!r} or {kinds[1]!r}, "
+        f"the norm one of {', '.join(map(repr, NORMS))}, and there is a layer at least"
+    )
+
+
 class RelationAttention(nn.Module):
     """A node's own row times a matrix, and attention along each edge type: the layer of gat.
 
@@ -127,7 +137,7 @@ class TypedModel(FeatureColumns):
     inputs : dict of node types to int
         The widths of features of the types that have some.
     etypes : sequence of ``(source type, relation, destination type)``
-        The graph's edge types; those that do not lead to the target count not.
+        The graph's edge types; those that do not lead to the target are not used.
     target : str
         The node type that is learned.
     hidden, classes, layers : int
@@ -175,11 +185,7 @@ class TypedModel(FeatureColumns):
             standardise=standardise,
             logarithms=logarithms,
         )
-        if kind not in ("rgcn", "gat") or norm not in NORMS or layers < 1:
-            raise ValueError(
-                f"kind={kind!r}, norm={norm!r}, layers={layers}: the kind is 'rgcn' or 'gat', the "
-                f"norm one of {', '.join(map(repr, NORMS))}, and there is a layer at least"
-            )
+        check_shape(kind, ("rgcn", "gat"), norm, layers)
         if kind == "gat" and hidden % heads != 0:
             raise ValueError(f"heads={heads} do not divide hidden={hidden}")
         self.kind, self.target, self.hidden, self.classes = kind, target, hidden, classes
