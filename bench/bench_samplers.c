@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Samplers, without actors and without relabelling: each draws for the same scattered rows of the
- * big graph, of which one partition has all. Those that draw by weights and masks stand beside the
- * uniform kernel, in edges drawn; LABOR, which reads rows whole, stands beside a bare loop that reads
- * the same rows, makes the number of each source and counts those below the threshold, in edges read.
+ * big graph, of which one partition has all. Uniform draws stand beside a bare loop that draws for as
+ * many other rows (bench/reference_loops.h). Draws from eight edge types, one type after the other as
+ * a batch draws them, stand beside as many draws from the same edges in one type. Draws
+ * by weights and masks stand beside the uniform kernel, all of these in edges drawn; LABOR, which
+ * reads rows whole, stands beside a bare loop that reads the same rows, makes the number of each
+ * source and counts those below the threshold, in edges read.
  *
  * Original IDs are shuffled, so that LABOR's array is there. Weights are 1 to 64, a tenth of them 0.
  */
@@ -13,6 +16,8 @@
 
 #include "bench/biggraph.h"
 #include "bench/clock.h"
+#include "bench/reference_loops.h"
+#include "bench/typed_graph.h"
 #include "bench/walk.h"
 #include "graph/key.h"
 #include "graph/local_sample.h"
@@ -23,6 +28,7 @@
 /* Rows of one measurement: a tenth of a second and more. */
 #define ROWS (64u * WALK_SEEDS)
 #define FANOUT 10u
+#define TYPED_FANOUT 2u /* of each edge type */
 /* Edges that the bare scan keeps of a row: it is tens of times the fanout. */
 #define KEPT_MAX 255u
 
@@ -30,6 +36,7 @@ enum { WEIGHTS, MASK };
 
 struct samplers_bench {
     const struct biggraph *graph;
+    struct typed_graph typed;
     struct graph_part part;
     struct edge_part edges;
     struct feature_table tables[2];
@@ -82,14 +89,16 @@ static uint64_t edges_read(const struct samplers_bench *bench)
     return edges;
 }
 
-/* One draw for the rows, in edges a second. */
-static int draw_rows(struct samplers_bench *bench, uint32_t kind, const struct sample_term *term,
-                     double *value, struct error *error)
+/* One draw for the rows by an edge type: the edges drawn, and the seconds that it took. */
+static int draw_type(struct samplers_bench *bench, const struct graph_part *part, uint32_t etype,
+                     uint32_t kind, const struct sample_term *term, uint64_t *edges, double *took,
+                     struct error *error)
 {
     const struct draw_key key = { .seed = 1, .batch = bench->next };
-    const struct local_sample what = { .part = &bench->part,
+    const struct local_sample what = { .part = part,
                                        .draw = &key,
                                        .kind = kind,
+                                       .etype = etype,
                                        .term = *term,
                                        .rows = bench->rows,
                                        .num_rows = ROWS };
@@ -102,9 +111,21 @@ static int draw_rows(struct samplers_bench *bench, uint32_t kind, const struct s
         result.edge_weights = bench->edge_weights;
     double start = clock_thread();
     rv = local_sample_draw(&bench->space, &request, &result);
-    double took = clock_thread() - start;
-    *value = (double)(bench->by_edges_read ? edges_read(bench) : result.num_edges) / took;
+    *took = clock_thread() - start;
+    *edges = result.num_edges;
     return rv == 0 ? 0 : error_set(error, rv, "samplers: drawing failed");
+}
+
+/* The same of the graph with one edge type, in edges a second. */
+static int draw_rows(struct samplers_bench *bench, uint32_t kind, const struct sample_term *term,
+                     double *value, struct error *error)
+{
+    uint64_t edges;
+    double took;
+    int rv = draw_type(bench, &bench->part, 0, kind, term, &edges, &took, error);
+    if (rv == 0)
+        *value = (double)(bench->by_edges_read ? edges_read(bench) : edges) / took;
+    return rv;
 }
 
 static int measure_ours(void *arg, double *value, struct error *error)
@@ -118,6 +139,47 @@ static int measure_uniform(void *arg, double *value, struct error *error)
 {
     const struct sample_term term = SAMPLE_TERM((int32_t)FANOUT, false);
     return draw_rows(arg, SAMPLE_UNIFORM, &term, value, error);
+}
+
+/* Other rows than the draw before it, whose lines may still be cached; so with the two below. */
+static int measure_bare(void *arg, double *value, struct error *error)
+{
+    struct samplers_bench *bench = arg;
+    (void)error;
+    deal_rows(bench);
+    double start = clock_thread();
+    uint64_t edges = reference_loops_draw(&bench->edges.csc, bench->rows, ROWS, FANOUT, bench->next,
+                                          bench->counts, bench->columns);
+    *value = (double)edges / (clock_thread() - start);
+    return 0;
+}
+
+static int measure_typed(void *arg, double *value, struct error *error)
+{
+    const struct sample_term term = SAMPLE_TERM((int32_t)TYPED_FANOUT, false);
+    struct samplers_bench *bench = arg;
+    uint64_t edges = 0;
+    double took = 0;
+    int rv = 0;
+    deal_rows(bench);
+    for (uint32_t type = 0; type < TYPED_GRAPH_TYPES && rv == 0; type++) {
+        uint64_t more;
+        double longer;
+        rv = draw_type(bench, &bench->typed.part, type, SAMPLE_UNIFORM, &term, &more, &longer,
+                       error);
+        edges += rv == 0 ? more : 0;
+        took += rv == 0 ? longer : 0;
+    }
+    *value = (double)edges / took;
+    return rv;
+}
+
+static int measure_untyped(void *arg, double *value, struct error *error)
+{
+    const struct sample_term term = SAMPLE_TERM((int32_t)(TYPED_FANOUT * TYPED_GRAPH_TYPES), false);
+    struct samplers_bench *bench = arg;
+    deal_rows(bench);
+    return draw_rows(bench, SAMPLE_UNIFORM, &term, value, error);
 }
 
 /* The same rows as the draw before it. */
@@ -160,6 +222,31 @@ static int make_arrays(struct samplers_bench *bench, struct error *error)
     int rv;
     while ((rv = local_sample_make(&what, error)) == 1)
         ;
+    return rv;
+}
+
+static int emit_uniform(struct samplers_bench *bench, uint32_t rounds, bench_emit *emit, void *arg,
+                        struct error *error)
+{
+    struct figure uniform = {
+        .name = "samplers_uniform", .unit = "edges/s/core", .reference = "bare loop", .goal = 0.8
+    };
+    struct figure typed = {
+        .name = "samplers_typed", .unit = "edges/s/core", .reference = "one edge type", .goal = 0.9
+    };
+    bench->kind = SAMPLE_UNIFORM;
+    bench->term = SAMPLE_TERM((int32_t)FANOUT, false);
+    int rv = figure_pair(&uniform, rounds, measure_ours, measure_bare, bench, error);
+    if (rv != 0)
+        return rv;
+    emit(arg, &uniform);
+    rv = typed_graph_init(&bench->typed, bench->graph);
+    if (rv != 0)
+        return error_set(error, rv, "samplers: out of memory");
+    rv = figure_pair(&typed, rounds, measure_typed, measure_untyped, bench, error);
+    typed_graph_fini(&bench->typed);
+    if (rv == 0)
+        emit(arg, &typed);
     return rv;
 }
 
@@ -278,7 +365,9 @@ int samplers_bench(const struct bench_options *options, bench_emit *emit, void *
         return error_set(error, rv, "samplers: no graph of scale %g", options->scale);
     rv = samplers_init(&bench, &graph, options, error);
     if (rv == 0) {
-        rv = emit_figures(&bench, options->rounds, emit, arg, error);
+        rv = emit_uniform(&bench, options->rounds, emit, arg, error);
+        if (rv == 0)
+            rv = emit_figures(&bench, options->rounds, emit, arg, error);
         samplers_fini(&bench);
     }
     biggraph_fini(&graph);

@@ -86,8 +86,8 @@ static uint64_t sample_block(const struct csc *csc, const uint32_t *rows, uint32
     return total;
 }
 
-static uint64_t sample_hop(const struct csc *csc, const uint32_t *rows, uint32_t n, uint32_t k,
-                           uint64_t key, uint32_t *counts, uint32_t *columns)
+uint64_t reference_loops_draw(const struct csc *csc, const uint32_t *rows, uint32_t n, uint32_t k,
+                              uint64_t key, uint32_t *counts, uint32_t *columns)
 {
     uint64_t total = 0;
     for (uint32_t first = 0; first < n; first += BLOCK) {
@@ -143,8 +143,8 @@ uint64_t reference_loops_sample(struct reference_loops *bare, const struct csc *
     relabel_columns(bare, seeds, num_seeds, bare->sources);
     for (int hop = 0; hop < REFERENCE_LAYERS; hop++) {
         uint32_t frontier = bare->num_nodes;
-        uint64_t edges = sample_hop(csc, bare->nodes, frontier, fanouts[hop],
-                                    key_mix(key + (uint64_t)hop), counts, bare->columns);
+        uint64_t edges = reference_loops_draw(csc, bare->nodes, frontier, fanouts[hop],
+                                              key_mix(key + (uint64_t)hop), counts, bare->columns);
         relabel_columns(bare, bare->columns, edges, bare->sources + total);
         counts += frontier;
         total += edges;

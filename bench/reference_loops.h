@@ -41,6 +41,11 @@ int reference_loops_init(struct reference_loops *bare, uint32_t num_seeds,
                          const uint32_t fanouts[REFERENCE_LAYERS]);
 void reference_loops_fini(struct reference_loops *bare);
 
+/* Draws k < REFERENCE_FANOUT_MAX edges of each of n rows into columns [n * k], without relabelling;
+ * counts [n]. Returns how many. */
+uint64_t reference_loops_draw(const struct csc *csc, const uint32_t *rows, uint32_t n, uint32_t k,
+                              uint64_t key, uint32_t *counts, uint32_t *columns);
+
 /* One batch; returns its edges. The nodes are in bare->nodes. */
 uint64_t reference_loops_sample(struct reference_loops *bare, const struct csc *csc,
                                 const uint32_t *seeds, uint32_t num_seeds,

@@ -54,6 +54,8 @@ libtr_bench_la_SOURCES = \
     bench/remote_echo.h \
     bench/step.c \
     bench/step.h \
+    bench/typed_graph.c \
+    bench/typed_graph.h \
     bench/walk.c \
     bench/walk.h
 # Others' programs beside Troupe (python3 bench/peers): shipped, and run by tests/outside/python_peers.sh.
