@@ -168,6 +168,13 @@ static int find_negatives(const struct tr_graph *graph, const struct tr_nodes *s
     int rv = 0;
     if (o->num_negatives == 0 || o->negatives == TR_NEGATIVES_IN_BATCH)
         return 0;
+    if (o->by == TR_NEGATIVES_BY_DEGREE && graph->book->num_edges[seeds->etype] == 0)
+        return seeds->count == 0
+                   ? 0
+                   : tr_error_set(error, TR_ERANGE,
+                                  "by: negatives by degree are ends of edges of type %s, and the "
+                                  "graph has none; give TR_NEGATIVES_UNIFORM",
+                                  type->name);
     if (o->by == TR_NEGATIVES_BY_DEGREE)
         return book_has_edge_runs(graph->book, seeds->etype)
                    ? 0

@@ -105,6 +105,11 @@ int link_types_find(struct link_types *types, const struct tr_book *book, const 
     if (rv != 0)
         return rv;
     const struct tr_etype_info info = etype_info(book, types->etype);
+    if (info.num_edges == 0)
+        return error_set(error, TR_EINVAL,
+                         "the graph has no edges of '%s' to learn from; give options.edge_type a "
+                         "type that has edges",
+                         info.name);
     types->ntypes[MODEL_SOURCES] = info.src_ntype;
     types->ntypes[MODEL_DESTINATIONS] = info.dst_ntype;
     types->reverse = find_reverse(book, types->etype);

@@ -56,8 +56,8 @@ enum tr_negatives_by {
     TR_NEGATIVES_UNIFORM = 0,
     /* A destination as it has in-edges of the edge type of the pairs, a source as it has out-edges:
      * nodes that have none never come. It is the end of an edge of which each is as likely as the
-     * others. Not with TR_NEGATIVES_IN_BATCH. TR_EUNSUPPORTED: an older version wrote the
-     * partitions. */
+     * others. Not with TR_NEGATIVES_IN_BATCH. TR_ERANGE: the graph has no edges of the type;
+     * TR_EUNSUPPORTED: an older version wrote the partitions. */
     TR_NEGATIVES_BY_DEGREE = 1
 };
 

@@ -124,6 +124,18 @@ def test_every_edge_comes_once_in_a_batch_of_all_types(
         assert len(again) == len(loader) and again.in_library == loader.in_library
 
 
+def test_a_type_without_edges_has_no_negatives(tmp_path: Path) -> None:
+    """Of whose ends those by degree would be."""
+    none = np.empty(0, np.int64)
+    edges = {WRITES: (np.arange(AUTHORS), np.arange(AUTHORS)), BY: (none, none)}
+    troupe.partition_graph(edges, "g", 2, tmp_path / "none", part_method="random", num_nodes=COUNTS)
+    with troupe.open(str(tmp_path / "none" / "g.json"), seed=7) as graph:
+        for shared in (False, True):
+            sampler = Corruption(2, shared=shared, by_degree=True)
+            for ends in sampler(graph, {"by": none})[BY]:
+                assert len(ends) == 0
+
+
 def check_left_out(graph: troupe.DistGraph, batch: Any, given: dict[str, Any]) -> None:
     if "exclude" not in given:
         return

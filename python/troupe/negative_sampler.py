@@ -148,7 +148,8 @@ class Corruption(NegativeSampler):
 
     def _generate(self, g: Any, eids: Any, canonical_etype: Canonical) -> tuple[Any, Any]:
         own = _ends_of(g, eids, canonical_etype)
-        groups, rng = 1 if self.shared else len(own[0]), random(g)
+        # As many as the library draws: none of no edges.
+        groups, rng = min(len(own[0]), 1) if self.shared else len(own[0]), random(g)
         num_destinations, num_sources = drawn_of(self.ends, self.k)
 
         def drawn() -> tuple[Ids, Ids]:

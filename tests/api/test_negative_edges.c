@@ -15,6 +15,7 @@
 #define SECOND INT64_C(1000000000)
 #define WRITES 0u
 #define CITES 1u
+#define BY 2u
 #define AUTHORS 12u
 #define PAPERS 24u
 
@@ -288,8 +289,61 @@ static void edges_are_drawn_again(void **state)
     sample_fini(&sample);
 }
 
+/* Pairs of a type without edges, alone and beside edges of another type. */
+static uint64_t run_without_edges(const char *path, int placement)
+{
+    struct tr_graph *graph;
+    struct tr_session *session = placement_open(path, placement, &graph);
+    const uint64_t papers[] = { 0, 1, 2 }, authors[] = { 2, 1, 0 };
+    struct tr_link_options links = TR_LINK_OPTIONS_INIT;
+    struct tr_loader_options options;
+    struct tr_sample_options drawing;
+    struct tr_sample_spec *spec;
+    struct tr_loader *loader;
+    struct tr_batch *batch;
+    struct tr_nodes *sets[3];
+    ok(tr_pairs_listed(graph, CITES, papers, papers, 3, &sets[0], &failure));
+    ok(tr_pairs_listed(graph, BY, papers, authors, 3, &sets[1], &failure));
+    ok(tr_pairs_join(sets, 2, &sets[2], &failure));
+    links.num_negatives = 2;
+    links.by = TR_NEGATIVES_BY_DEGREE;
+    tr_loader_options_init(&options);
+    options.links = &links;
+    ok(tr_sample_spec_create(graph, 1, &spec, &failure));
+    tr_sample_options_init(&drawing);
+    drawing.spec = spec;
+    drawing.links = &links;
+    for (uint32_t i = 1; i < 3; i++) {
+        const char *says = "by: negatives by degree are ends of edges of type by, and "
+                           "the graph has none";
+        drawing.pairs = sets[i];
+        refused(tr_loader_open(graph, sets[i], &options, TR_WAIT_FOREVER, &loader, &failure),
+                TR_ERANGE, says);
+        refused(tr_sample(graph, &drawing, 60 * SECOND, &batch, &failure), TR_ERANGE, says);
+    }
+    links.by = TR_NEGATIVES_UNIFORM;
+    ok(tr_sample(graph, &drawing, 60 * SECOND, &batch, &failure));
+    tr_batch_release(batch);
+    tr_sample_spec_destroy(spec);
+    for (uint32_t i = 0; i < 3; i++)
+        tr_nodes_close(sets[i]);
+    tr_graph_close(graph);
+    tr_session_close(session);
+    return 0;
+}
+
+static void negatives_by_degree_need_edges(void **state)
+{
+    (void)state;
+    sample_init(&sample, true, AUTHORS + PAPERS, 40, 5);
+    sample.num_edges[BY] = 0;
+    placements_agree(&sample, PLACEMENTS, 0, run_without_edges);
+    sample_fini(&sample);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(edges_are_drawn_again) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(edges_are_drawn_again),
+                                        cmocka_unit_test(negatives_by_degree_need_edges) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

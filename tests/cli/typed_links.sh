@@ -63,6 +63,15 @@ train none p1 --edge-type buys --model sage --epochs 1
 expect "sage takes one type" fails_with "give --model 'rgcn' or 'gat'"
 troupe train "$work/p1" --run "$work/none" --edge-type buys
 expect "nodes have no edge type to learn" fails_with "--edge-type is for --task 'link'"
+mkdir "$work/empty" || exit 99
+sed 's/"person:knows:person"\]/"person:knows:person", "person:sells:thing"]/; s/6000, 1500\]/6000, 1500, 0]/
+s|^ "edges": {| "edges": {"person:sells:thing": {"format": {"name": "csv", "delimiter": ","}, "data": ["sells.csv"]},|' \
+    "$raw/metadata.json" >"$work/empty/metadata.json"
+cp "$raw"/*.csv "$work/empty" && : >"$work/empty/sells.csv"
+"$TROUPE" partition "$work/empty" --parts 2 --method random --name g --out "$work/empty2" --quiet >"$work/out" 2>"$work/err" || exit 99
+train none empty2 --edge-type sells --negatives-by degree --epochs 1
+expect "a type without edges is refused by its name" fails_with \
+    "no edges of 'person:sells:thing' to learn from; give --edge-type a type that has edges"
 expect "nothing stays of them" [ ! -e "$work/none" ]
 
 mkdir -m 700 "$work/s" || exit 99
