@@ -4,6 +4,7 @@
 #include <float.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "graph/subset.h"
@@ -62,11 +63,26 @@ struct alias_filling {
     uint32_t num_small, num_large;
 };
 
+/* By its global ID, and by its original ID where the partition knows it, as its user does. */
+static int refuse_weight(const struct edge_part *edges, const struct feature_table *weights,
+                         uint64_t at, double weight, uint32_t part, struct error *error)
+{
+    char original[64] = "";
+    if (edges->original_edge_ids != NULL)
+        snprintf(original, sizeof original, ", with the original ID %" PRIu64 ",",
+                 edges->original_edge_ids[at]);
+    return error_set(error, TR_EINVAL,
+                     "partition %" PRIu32 ": weight \"%s\" of edge %" PRIu64
+                     "%s is %g; weights are finite numbers, 0 or more",
+                     part, weights->name, edges->csc.first_edge + at, original, weight);
+}
+
 /* The weights, checked, into the shares. */
-static int read_row(const struct csc *csc, const struct feature_table *weights,
+static int read_row(const struct edge_part *edges, const struct feature_table *weights,
                     const struct feature_table *mask, uint64_t row, uint32_t part,
                     struct alias_filling *fill, struct alias_row *out, struct error *error)
 {
+    const struct csc *csc = &edges->csc;
     uint64_t begin = csc->index[row];
     uint32_t degree = (uint32_t)(csc->index[row + 1] - begin);
     *out = (struct alias_row){ .total = 0 };
@@ -74,10 +90,7 @@ static int read_row(const struct csc *csc, const struct feature_table *weights,
         double weight = read_weight(weights, begin + i);
         /* Checked whether the mask allows it or not: what is refused depends on the graph alone. */
         if (!(weight >= 0) || weight > DBL_MAX)
-            return error_set(error, TR_EINVAL,
-                             "partition %" PRIu32 ": weight \"%s\" of edge %" PRIu64
-                             " is %g; weights are finite numbers, 0 or more",
-                             part, weights->name, csc->first_edge + begin + i, weight);
+            return refuse_weight(edges, weights, begin + i, weight, part, error);
         if (mask != NULL && ((const uint8_t *)mask->rows)[begin + i] == 0)
             weight = 0;
         fill->shares[i] = weight;
@@ -155,18 +168,19 @@ int alias_reserve(const struct csc *csc, uint64_t first, uint64_t end, struct ve
     return vec_reserve(scratch, longest + 1, sizeof(double) + 2 * sizeof(uint32_t), 0);
 }
 
-int alias_fill(const struct alias_tables *tables, const struct csc *csc,
+int alias_fill(const struct alias_tables *tables, const struct edge_part *edges,
                const struct feature_table *weights, const struct feature_table *mask,
                uint64_t first, uint64_t end, uint32_t part, const struct vec *scratch,
                struct error *error)
 {
+    const struct csc *csc = &edges->csc;
     uint64_t longest = longest_row(csc, first, end);
     struct alias_filling fill = { .shares = scratch->data };
     fill.small = (uint32_t *)(fill.shares + longest);
     fill.large = fill.small + longest;
     for (uint64_t row = first; row < end; row++) {
         uint64_t begin = csc->index[row];
-        int rv = read_row(csc, weights, mask, row, part, &fill, &tables->rows[row], error);
+        int rv = read_row(edges, weights, mask, row, part, &fill, &tables->rows[row], error);
         if (rv != 0)
             return rv;
         fill.cells = tables->cells + begin;

@@ -58,7 +58,7 @@ int alias_reserve(const struct csc *csc, uint64_t first, uint64_t end, struct ve
 /* Fills these rows of the tables, with the scratch that was reserved for them. TR_EINVAL names
  * partition, feature, edge and value of a weight that is no number, negative or infinite, and a row
  * whose weights add up to more than a double holds. */
-int alias_fill(const struct alias_tables *tables, const struct csc *csc,
+int alias_fill(const struct alias_tables *tables, const struct edge_part *edges,
                const struct feature_table *weights, const struct feature_table *mask,
                uint64_t first, uint64_t end, uint32_t part, const struct vec *scratch,
                struct error *error);

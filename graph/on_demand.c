@@ -246,8 +246,11 @@ static int make_items(const struct on_demand *set, const struct array *array, en
     const struct feature_table *mask = array->key.mask == SAMPLE_NO_TABLE
                                            ? NULL
                                            : &edges->features[array->key.mask];
-    return alias_fill(&array->tables, &edges->csc, &edges->features[array->key.weights], mask,
-                      first, end, set->part->part_id, scratch, failure);
+    int rv = alias_fill(&array->tables, edges, &edges->features[array->key.weights], mask, first,
+                        end, set->part->part_id, scratch, failure);
+    return rv == 0 ? 0
+                   : error_prefix(failure, "edges of type %s",
+                                  set->part->types->etypes[array->key.etype].name);
 }
 
 /* With the mutex, which is let go of while the items are made. */

@@ -118,6 +118,7 @@ libtr_model_la_SOURCES = \
     model/run_compare.h \
     model/run_config.c \
     model/run_config.h \
+    model/run_draws.c \
     model/run_folder.c \
     model/run_folder.h \
     model/run_homophily.c \

@@ -232,6 +232,8 @@ int run_job_open(struct run_job *job, const char *graph, struct run_config *conf
     if (rv == 0 && config->edge_weight != NULL)
         rv = open_weights(job, error);
     if (rv == 0 && layout->trains)
+        rv = run_job_check_draws(job, graph, error);
+    if (rv == 0 && layout->trains)
         rv = job->task->prepare(job, error);
     if (rv == 0)
         rv = run_job_choose(job, error);

@@ -6,6 +6,7 @@
  *     run_types.c      the types of nodes and edges, as models of relations take them
  *     run_classes.c    what the graph says of the model: inputs, classes, their weights
  *     run_split.c      loaders over parts of the nodes
+ *     run_draws.c      how a training draws, and whether the graph's edges can be drawn so
  *     run_links.c      the task of links (run_task.h): edges to learn from and to be scored on
  *     run_choice.c     what a training leaves to be chosen by the graph
  *     run_trial.c      which shape of a model does best after some steps
@@ -76,6 +77,14 @@ int run_nodes_survey(struct run_job *job, const struct run_survey_splits *splits
 /* Of all loaders, as the configuration says. */
 void run_job_loader_options(const struct run_job *job, bool shuffle,
                             struct tr_loader_options *options);
+/* What loaders draw where their own options do not say it; *spec: NULL where they do, else to be destroyed,
+ * after a failure too. With the weights of edges: table 0. Of models of relations, draws for each edge
+ * type. */
+int run_job_specify_draws(const struct run_job *job, struct tr_sample_spec **spec,
+                          struct tr_error *why);
+/* TR_EINVAL names an edge of the graph at `path`, its type and the feature of options.draw_by where a weight is
+ * negative or no finite number; whichever process owns it. */
+int run_job_check_draws(const struct run_job *job, const char *path, struct error *error);
 /* Opens split->loader over a set, which it holds; closes the split after a failure. */
 int run_job_open_loader(struct run_job *job, struct tr_nodes *nodes,
                         struct tr_loader_options *options, struct run_job_split *split,

@@ -23,48 +23,6 @@ void run_job_loader_options(const struct run_job *job, bool shuffle,
     options->labels = job->task->predicts_nodes ? config->labels : NULL;
 }
 
-/* A loader's own options say what all edge types draw evenly. */
-static bool needs_spec(const struct run_job *job)
-{
-    const struct run_config *config = job->config;
-    return config->edge_weight != NULL || job->fanouts != NULL || config->draw_by != NULL ||
-           config->draw_mask != NULL || config->sampler != TR_SAMPLER_NEIGHBORS;
-}
-
-static int name_draws(const struct run_config *config, struct tr_sample_spec *spec,
-                      struct tr_error *why)
-{
-    int rv = tr_sample_spec_set_sampler(spec, config->sampler, why);
-    if (rv == 0 && config->draw_by != NULL)
-        rv = tr_sample_spec_set_weights(spec, TR_EVERY, TR_EVERY, config->draw_by, why);
-    if (rv == 0 && config->draw_mask != NULL)
-        rv = tr_sample_spec_set_mask(spec, TR_EVERY, TR_EVERY, config->draw_mask, why);
-    return rv;
-}
-
-/* The same draws, with the weights of their edges: table 0. Of models of relations, draws for each
- * edge type. */
-static int specify_draws(const struct run_job *job, const struct tr_loader_options *options,
-                         struct tr_sample_spec **spec, struct tr_error *why)
-{
-    uint32_t etypes = job->config->model.types == NULL ? 1 : job->types.num_etypes;
-    int rv = tr_sample_spec_create(job->graph, options->num_layers, spec, why);
-    for (uint32_t l = 0; l < options->num_layers; l++)
-        for (uint32_t e = 0; rv == 0 && e < etypes; e++)
-            rv = tr_sample_spec_set_fanout(
-                *spec, l, e,
-                job->fanouts == NULL ? options->fanout[l] : job->fanouts[(size_t)l * etypes + e],
-                why);
-    if (rv == 0)
-        rv = tr_sample_spec_set_replace(*spec, TR_EVERY, TR_EVERY, options->replace, why);
-    if (rv == 0)
-        rv = name_draws(job->config, *spec, why);
-    if (rv == 0 && job->config->edge_weight != NULL)
-        rv = tr_sample_spec_add_table(*spec, TR_OF_EDGES, 0, job->config->edge_weight, TR_FOR_ALL,
-                                      why);
-    return rv;
-}
-
 int run_job_open_loader(struct run_job *job, struct tr_nodes *nodes,
                         struct tr_loader_options *options, struct run_job_split *split,
                         struct error *error)
@@ -72,7 +30,7 @@ int run_job_open_loader(struct run_job *job, struct tr_nodes *nodes,
     struct tr_error why = TR_ERROR_INIT;
     struct tr_sample_spec *spec = NULL;
     bool weighted = job->config->edge_weight != NULL;
-    int rv = needs_spec(job) ? specify_draws(job, options, &spec, &why) : 0;
+    int rv = run_job_specify_draws(job, &spec, &why);
     options->spec = spec;
     if (rv == 0)
         rv = tr_loader_open(job->graph, nodes, options, TR_WAIT_FOREVER, &split->loader, &why);

@@ -199,7 +199,8 @@ struct tr_train_options {
     const char *sampler;
     /* A feature of edges in proportion to which they are drawn (tr_sample_spec_set_weights()). What
      * was drawn estimates the sums and means over all edges of a positive value: those that are drawn
-     * more often count less. Edge types without it draw evenly; NULL: all do. */
+     * more often count less. Edge types without it draw evenly; NULL: all do. A negative or infinite value,
+     * or NaN, is refused with its edge (TR_EINVAL) before the run's folder is changed. */
     const char *draw_by;
     /* A feature of edges: only those that it marks carry messages, in training, scoring and
      * inference. Edge types without it are not restricted; NULL: none is. Of sage, rgcn and gat. */

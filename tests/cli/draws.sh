@@ -8,10 +8,11 @@
 papers=300
 authors=90
 
-# digits COUNT FILE: a .npy of uint8, of the digits that are read.
+# digits COUNT FILE: a .npy of uint8, of the digits that are read; 9 is 255, or the -1 of a file "bad".
 digits() {
-    printf '\223NUMPY\001\000\166\000%-117s\n' "{'descr': '|u1', 'fortran_order': False, 'shape': ($1,), }" >"$2"
-    tr -d '\n' | tr '0123' '\000\001\002\003' >>"$2"
+    case $2 in */bad.npy) type=i1 ;; *) type=u1 ;; esac
+    printf '\223NUMPY\001\000\166\000%-117s\n' "{'descr': '|$type', 'fortran_order': False, 'shape': ($1,), }" >"$2"
+    tr -d '\n' | tr '01239' '\000\001\002\003\377' >>"$2"
 }
 
 # graph NAME CONDITION: papers and authors; of the citations those for which it holds.
@@ -34,12 +35,13 @@ graph() {
                     print often >(dir "/often")
                     print kept + 0 >(dir "/kept")
                     print 1 >(dir "/one")
+                    print (i == p - 1 ? 9 : often) >(dir "/bad")
                 }
             }
         } }' || exit 99
     cites=$(wc -l <"$folder/cites.csv")
     tables=
-    for name in often kept one; do
+    for name in often kept one bad; do
         digits "$cites" "$folder/$name.npy" <"$folder/$name"
         tables="$tables, \"$name\": {\"format\": {\"name\": \"numpy\"}, \"data\": [\"$name.npy\"]}"
     done
@@ -192,4 +194,23 @@ refused "--sampler other" "sampler"
 refused "--model gcn --draw-mask kept" "--draw-mask is for sage, rgcn and gat"
 refused "--draw-by other" "other"
 refused "--draw-mask other" "other"
+
+# Weights that are none are found where they are, before a run is begun or another one gives way.
+negative="edges of type cites: partition [0-9]: weight .bad. of edge [0-9]*, with the original ID $((5 * papers - 5)), is -1"
+refused "--draw-by bad" "--draw-by: $negative"
+cp -r "$work/run" "$work/kept-run" || exit 99
+for options in "--messages --servers 2" "--task link" "--draw-mask kept"; do
+    learn run plain3 --draw-by bad $options
+    expect "$options: a negative weight is refused" complains "$negative"
+    expect "$options: and the run that it would replace stays" diff -r "$work/run" "$work/kept-run"
+done
+learn none typed3 --draw-by bad --etype-fanout 'writes=2,2;cites=0,2'
+expect "of several types one is named" complains "$negative"
+expect "also where another process has the edges" absent "$work/none"
+learn weighed typed3 --draw-by bad --etype-fanout 'writes=2,2;cites=0,0'
+expect "those of edges that are not drawn are not read" exited 0
+run timeout 120 "$TROUPE" launch "$work/cluster.json" --run "$work/none" -- --epochs 1 --hidden 8 --model rgcn \
+    --fanout 2,3 --draw-by bad --quiet
+expect "processes: a negative weight is refused" complains "$negative"
+expect "and no run is begun" sh -c "! ls '$work/none' | grep -q ."
 finish

@@ -458,6 +458,7 @@ static void bad_weights_are_refused_by_name(void **state)
     static struct world w;
     static const double bad[] = { -1, (double)INFINITY, (double)NAN };
     static const char *const values[] = { "-1", "inf", "nan" };
+    static const uint64_t original[] = { 90, 91, 82, 93 };
     const struct sample_term term = term_of(1, false, false);
     for (int i = 0; i < 3; i++)
         for (int again = 0; again < 2; again++) {
@@ -465,11 +466,12 @@ static void bad_weights_are_refused_by_name(void **state)
             char text[200];
             struct error error = { 0 };
             open_world(&w, weights, 4);
-            snprintf(
-                text, sizeof text,
-                "partition 0: weight \"w\" of edge 702 is %s; weights are finite numbers, 0 or "
-                "more",
-                values[i]);
+            w.edges.original_edge_ids = again == 0 ? NULL : original;
+            snprintf(text, sizeof text,
+                     "edges of type %s: partition 0: weight \"w\" of edge 702%s is %s; weights are "
+                     "finite numbers, 0 or more",
+                     w.types.etypes[0].name, again == 0 ? "" : ", with the original ID 82,",
+                     values[i]);
             assert_int_equal(make(&w, &term, &error), TR_EINVAL);
             /* glibc may say "-nan". */
             assert_true(i == 2 || strcmp(error.text, text) == 0);
