@@ -20,9 +20,9 @@
 #include "api/loader_request.h"
 #include "api/sample_spec_of.h"
 #include "api/sized.h"
-#include "graph/alias.h"
 #include "graph/sample.h"
 #include "graph/samplers.h"
+#include "graph/weight_sums.h"
 #include "runtime/base/deadline.h"
 #include "schemas/body.h"
 
@@ -244,7 +244,7 @@ int tr_sample_spec_set_weights(struct tr_sample_spec *spec, uint32_t layer, uint
 {
     int rv = check_place(spec, layer, etype, error);
     if (rv == 0)
-        rv = check_drawn_by(spec, etype, "weights", name, alias_weights_check, error);
+        rv = check_drawn_by(spec, etype, "weights", name, weights_check, error);
     if (rv != 0)
         return rv;
     for (uint32_t l = 0; l < spec->spec.num_layers; l++)

@@ -4,8 +4,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "graph/alias.h"
 #include "graph/samplers.h"
+#include "graph/weight_sums.h"
 
 /* A larger bound of a row is rarely reached: then degrees are asked instead of assumed. */
 #define ROOMY_EDGES 256u
@@ -67,7 +67,7 @@ static int find_tables(const struct local_sample *what, struct sample_request *r
     const struct feature_table *weights = request->weights, *mask = request->mask;
     snprintf(where, sizeof where, "partition %" PRIu32, what->part->part_id);
     if (weights != NULL && request->method->edge_weights)
-        rv = alias_weights_check(weights->name, weights->dtype, weights->width, where, error);
+        rv = weights_check(weights->name, weights->dtype, weights->width, where, error);
     if (rv == 0 && mask != NULL)
         rv = sample_mask_check(mask->name, mask->dtype, mask->width, where, error);
     return rv;

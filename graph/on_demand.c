@@ -24,7 +24,7 @@ struct array {
     struct array *next_array;
     struct on_demand_key key;
     enum phase phase;
-    struct alias_tables tables;
+    struct weight_sums sums;
     struct source_ids sources;
     uint64_t *ids; /* of the source type's nodes, until the sources are made */
     bool moved;    /* some node has another original ID than its global one */
@@ -103,15 +103,19 @@ static int allocate_block(void **block, size_t *bytes, uint64_t count, size_t si
     return *block == NULL ? TR_ENOMEM : 0;
 }
 
-static int begin_alias(const struct on_demand *set, struct array *array)
+static int begin_sums(const struct on_demand *set, struct array *array)
 {
     const struct csc *csc = csc_of(set, &array->key);
     int rv = allocate_block(&array->first, &array->first_bytes, csc->num_edges,
-                            sizeof *array->tables.cells);
+                            sizeof *array->sums.ends);
+    uint64_t num_guides = csc->num_edges / WEIGHT_GUIDED;
     if (rv == 0)
-        rv = allocate_block(&array->second, &array->second_bytes, csc->num_rows,
-                            sizeof *array->tables.rows);
-    array->tables = (struct alias_tables){ array->first, array->second };
+        rv = allocate_block(&array->second, &array->second_bytes, csc->num_rows + num_guides,
+                            sizeof *array->sums.guides);
+    uint32_t *guides = array->second;
+    array->sums = (struct weight_sums){ .ends = array->first,
+                                        .guides = guides,
+                                        .positives = rv == 0 ? guides + num_guides : NULL };
     array->phase = MAKE_ROWS;
     array->left = csc->num_rows;
     return rv;
@@ -146,7 +150,7 @@ static int add_array(struct on_demand *set, const struct on_demand_key *key, str
     if (rv == 0) {
         array->key = *key;
         array->failed = UINT64_MAX;
-        rv = key->what == ON_DEMAND_ALIAS ? begin_alias(set, array) : begin_sources(set, array);
+        rv = key->what == ON_DEMAND_WEIGHTS ? begin_sums(set, array) : begin_sources(set, array);
     }
     if (rv != 0) {
         if (array != NULL)
@@ -226,8 +230,7 @@ static void make_sources(const struct array *array, const struct csc *csc, uint6
 
 /* Items of a phase, without the mutex. */
 static int make_items(const struct on_demand *set, const struct array *array, enum phase phase,
-                      uint64_t first, uint64_t end, const struct vec *scratch, bool *moved,
-                      struct error *failure)
+                      uint64_t first, uint64_t end, bool *moved, struct error *failure)
 {
     const struct edge_part *edges = &set->part->edges[array->key.etype];
     uint32_t type = source_type(set, &array->key);
@@ -246,32 +249,23 @@ static int make_items(const struct on_demand *set, const struct array *array, en
     const struct feature_table *mask = array->key.mask == SAMPLE_NO_TABLE
                                            ? NULL
                                            : &edges->features[array->key.mask];
-    int rv = alias_fill(&array->tables, edges, &edges->features[array->key.weights], mask, first,
-                        end, set->part->part_id, scratch, failure);
+    int rv = weight_sums_fill(&array->sums, edges, &edges->features[array->key.weights], mask, first,
+                              end, set->part->part_id, failure);
     return rv == 0 ? 0
                    : error_prefix(failure, "edges of type %s",
                                   set->part->types->etypes[array->key.etype].name);
 }
 
 /* With the mutex, which is let go of while the items are made. */
-static int make_piece(struct on_demand *set, struct array *array, struct error *error)
+static void make_piece(struct on_demand *set, struct array *array)
 {
     uint64_t first = array->next, end = piece_end(set, array);
     enum phase phase = array->phase;
-    struct vec scratch = { 0 };
     struct error failure = { 0 };
     bool moved = false;
-    /* Memory comes before the items are taken: without it they are left for another question. */
-    int rv = array->key.what != ON_DEMAND_ALIAS
-                 ? 0
-                 : alias_reserve(csc_of(set, &array->key), first, end, &scratch);
-    if (rv != 0)
-        return error_set(error, rv, "partition %u: no memory to make alias tables",
-                         set->part->part_id);
     array->next = end;
     pthread_mutex_unlock(&set->mutex);
-    rv = make_items(set, array, phase, first, end, &scratch, &moved, &failure);
-    vec_fini(&scratch);
+    int rv = make_items(set, array, phase, first, end, &moved, &failure);
     pthread_mutex_lock(&set->mutex);
     array->moved |= moved;
     if (rv == 0) {
@@ -282,7 +276,6 @@ static int make_piece(struct on_demand *set, struct array *array, struct error *
         array->failed = first;
         array->failure = failure;
     }
-    return 0;
 }
 
 int on_demand_make(struct on_demand *set, const struct on_demand_key *key, struct error *error)
@@ -297,7 +290,7 @@ int on_demand_make(struct on_demand *set, const struct on_demand_key *key, struc
         end_phase(set, array);
     if (rv == 0 && array->failed == UINT64_MAX && array->phase != WHOLE_ARRAY &&
         array->next < num_items(set, array))
-        rv = make_piece(set, array, error);
+        make_piece(set, array);
     if (rv == 0 && array->failed != UINT64_MAX)
         rv = error_set(error, array->failure.code, "%s", array->failure.text);
     else if (rv == 0)
@@ -317,10 +310,10 @@ static const struct array *find_whole(struct on_demand *set, const struct on_dem
     return whole ? array : NULL;
 }
 
-const struct alias_tables *on_demand_alias(struct on_demand *set, const struct on_demand_key *key)
+const struct weight_sums *on_demand_weights(struct on_demand *set, const struct on_demand_key *key)
 {
     const struct array *array = find_whole(set, key);
-    return array == NULL ? NULL : &array->tables;
+    return array == NULL ? NULL : &array->sums;
 }
 
 const struct source_ids *on_demand_sources(struct on_demand *set, const struct on_demand_key *key)

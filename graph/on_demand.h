@@ -14,8 +14,8 @@
 
 #include <stdint.h>
 
-#include "graph/alias.h"
 #include "graph/part.h"
+#include "graph/weight_sums.h"
 #include "runtime/base/error.h"
 
 /* Arrays of one partition: more than any job draws by. What asks comes from outside, and an array
@@ -47,9 +47,9 @@ struct source_ids {
 };
 
 enum on_demand_what {
-    ON_DEMAND_ALIAS,  /* weights and mask are numbers of the edge type's tables, the mask may be
-                         SAMPLE_NO_TABLE */
-    ON_DEMAND_SOURCES /* both are 0 */
+    ON_DEMAND_WEIGHTS, /* weights and mask are numbers of the edge type's tables, the mask may be
+                          SAMPLE_NO_TABLE */
+    ON_DEMAND_SOURCES  /* both are 0 */
 };
 
 struct on_demand_key {
@@ -65,12 +65,12 @@ struct on_demand *on_demand_create(const struct graph_part *part,
 /* NULL is ignored. */
 void on_demand_destroy(struct on_demand *set);
 
-/* Makes a piece: 1 more is to be made, 0 it is there; TR_EINVAL as alias_fill() says, or what
+/* Makes a piece: 1 more is to be made, 0 it is there; TR_EINVAL as weight_sums_fill() says, or what
  * reading original IDs gave, each time again; TR_EFULL, TR_ENOMEM. The tables of the key are there. */
 int on_demand_make(struct on_demand *set, const struct on_demand_key *key, struct error *error);
 
 /* NULL: it is not made, or not whole. set may be NULL. */
-const struct alias_tables *on_demand_alias(struct on_demand *set, const struct on_demand_key *key);
+const struct weight_sums *on_demand_weights(struct on_demand *set, const struct on_demand_key *key);
 const struct source_ids *on_demand_sources(struct on_demand *set, const struct on_demand_key *key);
 
 #endif

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 noinst_LTLIBRARIES += libtr_graph.la
 libtr_graph_la_SOURCES = \
-    graph/alias.c \
-    graph/alias.h \
     graph/batch.h \
     graph/batch_builder.c \
     graph/batch_builder.h \
@@ -49,6 +47,7 @@ libtr_graph_la_SOURCES = \
     graph/part.h \
     graph/permute.c \
     graph/permute.h \
+    graph/quads.h \
     graph/ranks.h \
     graph/relabel.c \
     graph/relabel.h \
@@ -72,4 +71,6 @@ libtr_graph_la_SOURCES = \
     graph/types.c \
     graph/types.h \
     graph/vec.c \
-    graph/vec.h
+    graph/vec.h \
+    graph/weight_sums.c \
+    graph/weight_sums.h

@@ -14,7 +14,6 @@ static void walk_space_free(struct walk_space *space)
     for (int i = 0; i < 3; i++) {
         vec_fini(&space->blocks[i].positions);
         vec_fini(&space->blocks[i].weights);
-        vec_fini(&space->blocks[i].aimed);
     }
     vec_fini(&space->candidates);
     vec_fini(&space->scratch);
@@ -217,7 +216,7 @@ int sample_walk(struct sample_space *space, const struct sample_request *request
             block->plan.num_rows = min_u32(rows, total - b * rows);
             uint32_t next = block->plan.first_row + block->plan.num_rows;
             prefetch_bounds(request, next, min_u32(rows, total - next));
-            block->weigh = result->edge_weights != NULL;
+            block->weigh = kernel->weighs;
             rv = walk_aim(walk, request, kernel, block);
         }
         if (rv == 0 && b >= 1 && b <= blocks)

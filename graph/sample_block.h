@@ -70,9 +70,8 @@ struct walk_block {
     struct vec positions; /* uint32_t[num_positions] */
     struct vec weights;   /* float[num_positions], of kernels that give weights */
     uint64_t keys[BLOCK_ROWS];
-    bool weigh; /* weights are wanted */
+    bool weigh; /* the kernel gives weights */
     /* The kernel's own, between its steps. */
-    struct vec aimed; /* uint64_t */
     uint64_t draws[BLOCK_ROWS];
     double rest[BLOCK_ROWS];
     int ways[BLOCK_ROWS];
@@ -97,6 +96,7 @@ struct walk_kernel {
     /* Ends what decide() began, a block later, when what it prefetched is there; NULL: nothing. */
     int (*finish)(struct walk_space *space, const struct sample_request *request,
                   struct walk_block *block);
+    bool weighs; /* fills the block's weights, whether they are wanted or not */
 };
 
 int sample_walk(struct sample_space *space, const struct sample_request *request,

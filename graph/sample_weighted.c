@@ -3,12 +3,12 @@
  * Draws of edges in proportion to their weights (SAMPLE_WEIGHTED). An edge of weight 0, or one that
  * the mask does not allow, is never drawn; terms without weights draw uniformly.
  *
- * With replacement: k independent draws by the row's alias table (graph/alias.h), in their order.
+ * With replacement: k independent draws by the row's coins (graph/weight_sums.h), in their order.
  *
- * Without: successive draws, each in proportion to the weights of the edges that are left. By the
- * alias table, refusing what is drawn already; where that would stall, since few or light edges are
- * left, the rest is drawn by exponential keys: the smallest of E / weight, E exponential, are the
- * next successive draws, in that order (Efraimidis and Spirakis: "Weighted random sampling with a
+ * Without: successive draws, each in proportion to the weights of the edges that are left. By coins,
+ * refusing what is drawn already; where that would stall, since few or light edges are left, the
+ * rest is drawn by exponential keys: the smallest of E / weight, E exponential, are the next
+ * successive draws, in that order (Efraimidis and Spirakis: "Weighted random sampling with a
  * reservoir", IPL 2006). What was drawn before stays: whatever is drawn is distributed as the next
  * successive draw, however many attempts were refused before it, so where the attempts end changes
  * no probability. A row that began again would do so after unlikely draws rather than after likely
@@ -21,33 +21,35 @@
  * (k * weight). Without, it is that of the estimator for ordered successive draws (Des Raj: "Some
  * estimators in sampling with varying probabilities without replacement", JASA 1956): of the j-th of
  * k draws (rest_j / weight_j + k - j) / k, where rest_j adds up the weights that were left before it.
- * Where all come, it is 1.
+ * Where all come, it is 1. What was drawn by coins weighs as many coins as it has, which is its
+ * probability exactly.
  */
 #include <float.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "graph/alias.h"
 #include "graph/excluded.h"
 #include "graph/logarithm.h"
 #include "graph/on_demand.h"
+#include "graph/quads.h"
 #include "graph/sample_block.h"
 #include "graph/samplers.h"
 #include "graph/subset.h"
+#include "graph/weight_sums.h"
 
 /* Attempts at k draws without replacement, as many as exponential keys of a short row take. */
 #define ATTEMPTS(k) (3 * (k) + 32)
 
-/* How the edges of a row were drawn: what their weights in the block follow from. */
-enum { ALL_TAKEN, REPLACED, REPLACED_OF_LEFT, BY_ATTEMPTS, BY_KEYS };
+/* How the edges of a row were drawn: what their weights in the block follow from. Of successive draws
+ * the first block->draws were drawn by coins, the others by keys. */
+enum { ALL_TAKEN, REPLACED, SUCCESSIVE };
 
 /* What a row draws by. */
 struct weighted_row {
     const struct sample_request *request;
-    const struct alias_cell *cells; /* [degree] */
-    struct alias_row sums;
+    struct weight_row coins;
     uint64_t begin, key;
-    uint32_t degree, k;
+    uint32_t degree, positives, k;
     struct excluded_edges excluded;
 };
 
@@ -56,21 +58,21 @@ static inline double weight_of(const struct sample_request *request, uint64_t ed
 {
     if (request->weights->dtype == TR_F32)
         return (double)((const float *)request->weights->rows)[edge];
-    return alias_weight(request->weights, NULL, edge);
+    return weight_at(request->weights, NULL, edge);
 }
 
 static struct weighted_row row_at(const struct sample_request *request,
                                   const struct walk_block *block, uint32_t i)
 {
     uint64_t degree, begin = walk_row(request, block, i, &degree);
-    uint32_t row = request->rows[block->plan.first_row + i], fanout = sample_fanout(request);
+    uint32_t row = request->rows[block->plan.first_row + i];
     return (struct weighted_row){ .request = request,
-                                  .cells = request->alias->cells + begin,
-                                  .sums = request->alias->rows[row],
+                                  .coins = weight_row_at(request->sums, begin, degree),
                                   .begin = begin,
                                   .key = block->keys[i],
                                   .degree = (uint32_t)degree,
-                                  .k = fanout,
+                                  .positives = request->sums->positives[row],
+                                  .k = sample_fanout(request),
                                   .excluded = excluded_of(request, begin, degree) };
 }
 
@@ -80,69 +82,62 @@ static inline bool may_draw(const struct weighted_row *row, uint32_t position, u
     bool out = *passed < row->excluded.count &&
                excluded_position(&row->excluded, *passed) == position;
     *passed += out;
-    return row->cells[position].threshold != 0 && !out;
+    return weight_coins(&row->coins, position) != 0 && !out;
 }
 
 /* Whether all edges of positive weight come. */
 static bool takes_all(const struct weighted_row *row)
 {
-    bool replaces = sample_replaces(row->request);
-    return row->k == SAMPLE_ALL || (!replaces && row->sums.positives <= row->k);
+    return row->k == SAMPLE_ALL || (!sample_replaces(row->request) && row->positives <= row->k);
 }
 
-/* Rows whose first attempts are aimed. */
-static bool is_aimed(const struct weighted_row *row)
+/* Whether attempts by coins come first. Many draws, each compared with those before, would take
+ * longer than a key of each edge. So would draws of most of a row, which are refused in the end. */
+static bool is_attempted(const struct weighted_row *row)
 {
-    if (row->k == 0 || row->sums.positives == 0 || takes_all(row))
-        return false;
-    if (sample_replaces(row->request))
-        return true;
-    /* Many draws, each compared with those before, would take longer than a key of each edge. So
-     * would draws of half a row and more, most of which are refused in the end. */
-    return row->k <= SUBSET_SMALL_MAX && row->sums.positives > 2 * row->k;
+    return row->k <= SUBSET_SMALL_MAX && row->positives > row->k + row->k / 4;
 }
 
-/* The attempts of a row that were aimed. */
-static uint64_t *aimed_of(const struct walk_block *block, const struct weighted_row *row,
-                          uint32_t i)
+/* So many attempts at few draws are compared at once, in quads. */
+#define FEW_ATTEMPTS_MAX 32u
+#define FEW_QUADS_MAX (FEW_ATTEMPTS_MAX / 4)
+
+/* The attempts of a row that are made at once: of few draws without replacement some more than are
+ * wanted, since some will be refused, and whole quads of them. */
+static inline uint32_t num_at_once(const struct sample_request *request)
 {
-    return (uint64_t *)block->aimed.data + (size_t)i * row->k;
+    uint32_t k = sample_fanout(request), some = (k + k / 3 + 4) / 4 * 4;
+    if (sample_replaces(request) || k > FEW_ATTEMPTS_MAX)
+        return k;
+    return some < FEW_ATTEMPTS_MAX ? some : FEW_ATTEMPTS_MAX;
 }
 
-/* Inlined, since gcc drops calls of functions that only prefetch. */
-PREFETCHER prefetch_weight(const struct sample_request *request, uint64_t edge)
+/* The lines that the search for a row's edges begins at. Inlined, since gcc drops calls of functions
+ * that only prefetch. */
+PREFETCHER prefetch_ends(const struct sample_request *request, const struct walk_block *block,
+                         uint32_t i)
 {
-    const unsigned char *rows = request->weights->rows;
-    __builtin_prefetch(&rows[edge * request->weights->row_bytes]);
-}
-
-/* The sums of the next block's rows. */
-PREFETCHER prefetch_sums(const struct sample_request *request, uint32_t first)
-{
-    for (uint32_t i = first; i < request->num_rows && i < first + BLOCK_ROWS; i++)
-        __builtin_prefetch(&request->alias->rows[request->rows[i]]);
+    uint64_t degree, begin = walk_row(request, block, i, &degree);
+    const struct weight_row coins = weight_row_at(request->sums, begin, degree);
+    uint32_t attempts = num_at_once(request);
+    if (coins.num_guides == 0) {
+        for (uint64_t e = 0; e < degree; e += LINE_WORDS)
+            __builtin_prefetch(&coins.ends[e]);
+        if (degree > 0)
+            __builtin_prefetch(&coins.ends[degree - 1]);
+        return;
+    }
+    for (uint32_t a = 0; a < attempts && attempts <= FEW_ATTEMPTS_MAX; a++)
+        __builtin_prefetch(&coins.guides[weight_guide(&coins, weight_coin(block->keys[i], a))]);
 }
 
 static int weighted_aim(struct walk_space *space, const struct sample_request *request,
                         struct walk_block *block)
 {
-    uint64_t room = (uint64_t)block->plan.num_rows * sample_fanout(request);
     (void)space;
-    prefetch_sums(request, block->plan.first_row + block->plan.num_rows);
-    if (sample_fanout(request) == SAMPLE_ALL)
-        return 0;
-    if (vec_reserve(&block->aimed, room, sizeof(uint64_t), 0) != 0)
-        return TR_ENOMEM;
     for (uint32_t i = 0; i < block->plan.num_rows; i++) {
-        const struct weighted_row row = row_at(request, block, i);
-        uint64_t *aimed = aimed_of(block, &row, i);
-        block->draws[i] = 0;
-        if (!is_aimed(&row))
-            continue;
-        for (uint32_t j = 0; j < row.k; j++) {
-            aimed[j] = alias_aim(row.key, &block->draws[i], row.degree);
-            __builtin_prefetch(&row.cells[aimed[j] >> 32]);
-        }
+        __builtin_prefetch(&request->sums->positives[request->rows[block->plan.first_row + i]]);
+        prefetch_ends(request, block, i);
     }
     return 0;
 }
@@ -156,33 +151,6 @@ static void take_all(const struct walk_block *block, const struct weighted_row *
             positions[count++] = p;
 }
 
-/* Four signed lanes, as in graph/subset.c: positions are compared with their top bit flipped. */
-typedef int32_t lanes __attribute__((vector_size(16)));
-
-#define FLIP UINT32_C(0x80000000)
-#define LANES_MAX (SUBSET_SMALL_MAX / 4)
-
-/* The rank of each of up to SUBSET_SMALL_MAX positions: how many are smaller. Whether all differ. */
-static bool rank_positions(const uint32_t *positions, uint32_t count, uint32_t *ranks)
-{
-    lanes values[LANES_MAX];
-    int32_t flipped[SUBSET_SMALL_MAX];
-    uint32_t groups = (count + 3) / 4, sum = 0;
-    for (uint32_t i = 0; i < 4 * groups; i++)
-        flipped[i] = i < count ? (int32_t)(positions[i] ^ FLIP) : INT32_MAX;
-    memcpy(values, flipped, groups * sizeof *values);
-    for (uint32_t g = 0; g < groups; g++) {
-        lanes smaller = { 0 };
-        for (uint32_t i = 0; i < count; i++)
-            smaller -= values[g] > flipped[i] - (lanes){ 0 };
-        memcpy(ranks + (size_t)4 * g, &smaller, sizeof smaller);
-    }
-    /* One of each two different ones is smaller. */
-    for (uint32_t i = 0; i < count; i++)
-        sum += ranks[i];
-    return sum == count * (count - 1) / 2;
-}
-
 static bool is_among(const uint32_t *positions, uint32_t count, uint32_t position)
 {
     uint32_t found = 0;
@@ -191,20 +159,58 @@ static bool is_among(const uint32_t *positions, uint32_t count, uint32_t positio
     return found != 0;
 }
 
-/* Attempts by the alias table, the first k of which were aimed. Returns how many are drawn. */
-static uint32_t draw_refusing(const struct weighted_row *row, const uint64_t *aimed, uint64_t draw,
-                              uint32_t *positions)
+/* The attempts that drew what an earlier one drew, a bit each. */
+ALWAYS_INLINE uint32_t find_refused(const uint32_t *drawn, const uint32_t quads)
 {
-    uint32_t count = 0, ranks[SUBSET_SMALL_MAX];
-    for (uint32_t a = 0; a < row->k; a++)
-        positions[a] = alias_take(row->cells, aimed[a]);
-    /* Mostly none is refused. */
-    if (rank_positions(positions, row->k, ranks))
-        return row->k;
-    for (uint32_t a = 0; a < ATTEMPTS(row->k) && count < row->k; a++) {
-        uint32_t drawn = a < row->k
-                             ? positions[a]
-                             : alias_take(row->cells, alias_aim(row->key, &draw, row->degree));
+    quad lanes[FEW_QUADS_MAX];
+    memcpy(lanes, drawn, quads * sizeof *lanes);
+    return quad_repeats(lanes, quads, 4 * quads);
+}
+
+/* The same, by code of its own for each number of quads. */
+static uint32_t find_refused_few(const uint32_t *drawn, uint32_t quads)
+{
+    switch (quads) {
+    case 1:
+        return find_refused(drawn, 1);
+    case 2:
+        return find_refused(drawn, 2);
+    case 3:
+        return find_refused(drawn, 3);
+    case 4:
+        return find_refused(drawn, 4);
+    case 5:
+        return find_refused(drawn, 5);
+    case 6:
+        return find_refused(drawn, 6);
+    case 7:
+        return find_refused(drawn, 7);
+    default:
+        return find_refused(drawn, FEW_QUADS_MAX);
+    }
+}
+
+/* Takes the first k attempts that differ. Returns how many there are. */
+static uint32_t draw_few(const struct weighted_row *row, uint32_t attempts, uint32_t *positions)
+{
+    uint32_t drawn[FEW_ATTEMPTS_MAX], count = 0;
+    weight_edges(&row->coins, row->key, attempts, drawn);
+    uint32_t open = ~find_refused_few(drawn, attempts / 4) & UINT32_MAX >> (32 - attempts);
+    for (; count < row->k && open != 0; open &= open - 1)
+        positions[count++] = drawn[__builtin_ctz(open)];
+    return count;
+}
+
+/* Returns how many are drawn before the attempts are over. */
+static uint32_t draw_refusing(const struct weighted_row *row, uint32_t *positions)
+{
+    uint32_t count = 0, a = 0;
+    if (row->k <= FEW_ATTEMPTS_MAX) {
+        a = num_at_once(row->request);
+        count = draw_few(row, a, positions);
+    }
+    for (; a < ATTEMPTS(row->k) && count < row->k; a++) {
+        uint32_t drawn = weight_edge(&row->coins, weight_coin(row->key, a));
         positions[count] = drawn;
         count += !is_among(positions, count, drawn);
     }
@@ -304,71 +310,79 @@ static int draw_rest(struct walk_space *space, const struct weighted_row *row, u
     return 0;
 }
 
-/* k independent draws among the edges that are left, by the sums of their weights. Alias tables are
- * of whole rows: what they would have refused may be nearly all of their weight. */
+/* k independent draws among the edges that are left, by the sums of their coins. Those of the whole row
+ * might nearly all be refused. */
 static int draw_replaced_left(struct walk_space *space, const struct weighted_row *row,
                               uint32_t *positions, double *total)
 {
     if (vec_reserve(&space->keyed, row->degree, sizeof(struct keyed), 0) != 0)
         return TR_ENOMEM;
     struct keyed *sums = space->keyed.data;
+    uint64_t sum = 0, draw = 0;
     uint32_t count = 0, passed = 0;
-    *total = 0;
     for (uint32_t p = 0; p < row->degree; p++) {
         if (!may_draw(row, p, &passed))
             continue;
-        *total += weight_of(row->request, row->begin + p);
-        sums[count++] = (struct keyed){ .key = *total, .position = p };
+        sum += weight_coins(&row->coins, p);
+        sums[count++] = (struct keyed){ .key = (double)sum, .position = p };
     }
     for (uint32_t j = 0; j < row->k; j++) {
-        double at = (double)(key_draw(row->key, j) >> 11) * 0x1p-53 * *total;
-        uint32_t low = 0, high = count - 1; /* the last one, where rounding gave the total */
+        double coin = (double)key_below(row->key, &draw, sum);
+        uint32_t low = 0, high = count - 1;
         while (low < high) {
             uint32_t middle = low + (high - low) / 2;
-            if (sums[middle].key <= at)
+            if (sums[middle].key <= coin)
                 low = middle + 1;
             else
                 high = middle;
         }
         positions[j] = sums[low].position;
     }
+    *total = (double)sum;
     return 0;
 }
 
 /* Counts the edges of positive weight that are left. */
 static uint32_t count_left(const struct weighted_row *row)
 {
-    uint32_t left = row->sums.positives;
+    uint32_t left = row->positives;
     for (uint32_t i = 0; i < row->excluded.count; i++)
-        left -= row->cells[excluded_position(&row->excluded, i)].threshold != 0;
+        left -= weight_coins(&row->coins, excluded_position(&row->excluded, i)) != 0;
     return left;
 }
 
-/* A row of which edges are left out, and more are left than are drawn. */
-static int draw_left(struct walk_space *space, struct walk_block *block,
-                     const struct weighted_row *row, uint32_t i)
-{
-    uint32_t *positions = (uint32_t *)block->positions.data + block->num_positions;
-    bool replaces = sample_replaces(row->request);
-    block->ways[i] = replaces ? REPLACED_OF_LEFT : BY_KEYS;
-    return replaces ? draw_replaced_left(space, row, positions, &block->rest[i])
-                    : draw_rest(space, row, positions, 0, &block->rest[i]);
-}
-
+/* Draws of a row that has more edges than are drawn; excluded ones are passed over by keys alone. */
 static int draw_row(struct walk_space *space, struct walk_block *block,
                     const struct weighted_row *row, uint32_t i)
 {
-    uint32_t *positions = (uint32_t *)block->positions.data + block->num_positions;
-    const uint64_t *aimed = aimed_of(block, row, i);
-    if (sample_replaces(row->request)) {
-        block->ways[i] = REPLACED;
-        for (uint32_t j = 0; j < row->k; j++)
-            positions[j] = alias_take(row->cells, aimed[j]);
-        return 0;
+    uint32_t *positions = (uint32_t *)block->positions.data + block->num_positions, count = 0;
+    bool left_out = row->excluded.count > 0, replaces = sample_replaces(row->request);
+    block->ways[i] = replaces ? REPLACED : SUCCESSIVE;
+    block->rest[i] = (double)WEIGHT_COINS;
+    if (replaces && left_out)
+        return draw_replaced_left(space, row, positions, &block->rest[i]);
+    if (replaces)
+        weight_edges(&row->coins, row->key, row->k, positions);
+    else if (!left_out && is_attempted(row))
+        count = draw_refusing(row, positions);
+    block->draws[i] = count;
+    return replaces || count == row->k ? 0
+                                       : draw_rest(space, row, positions, count, &block->rest[i]);
+}
+
+/* The lines in which the searches of long rows end, as their guides say, which are here by now. */
+PREFETCHER prefetch_searches(const struct sample_request *request, const struct walk_block *block)
+{
+    uint32_t attempts = num_at_once(request);
+    for (uint32_t i = 0; i < block->plan.num_rows && attempts <= FEW_ATTEMPTS_MAX; i++) {
+        uint64_t degree, begin = walk_row(request, block, i, &degree);
+        const struct weight_row coins = weight_row_at(request->sums, begin, degree);
+        for (uint32_t a = 0; coins.num_guides > 0 && a < attempts; a++) {
+            uint32_t guide = weight_guide(&coins, weight_coin(block->keys[i], a));
+            __builtin_prefetch(&coins.ends[coins.guides[guide]]);
+            __builtin_prefetch(&coins.ends[coins.guides[guide] + WEIGHT_GUIDED]);
+        }
     }
-    uint32_t count = is_aimed(row) ? draw_refusing(row, aimed, block->draws[i], positions) : 0;
-    block->ways[i] = count < row->k ? BY_KEYS : BY_ATTEMPTS;
-    return count < row->k ? draw_rest(space, row, positions, count, &block->rest[i]) : 0;
 }
 
 static int weighted_decide(struct walk_space *space, const struct sample_request *request,
@@ -376,24 +390,21 @@ static int weighted_decide(struct walk_space *space, const struct sample_request
 {
     struct weighted_row row = row_at(request, block, i);
     struct row_plan *plan = &block->plan.rows[i];
-    row.sums.positives = count_left(&row);
+    if (i == 0)
+        prefetch_searches(request, block);
+    row.positives = count_left(&row);
     bool all = takes_all(&row);
-    uint32_t most = row.sums.positives == 0 ? 0 : all ? row.sums.positives : row.k;
+    uint32_t most = row.positives == 0 ? 0 : all ? row.positives : row.k;
     *plan = (struct row_plan){ .begin = row.begin, .count = most, .at = block->num_positions };
     block->ways[i] = ALL_TAKEN;
-    int rv = most == 0 ? 0 : walk_reserve(block, most);
+    /* Draws are made so many at a time. */
+    int rv = most == 0 ? 0 : walk_reserve(block, most + (uint64_t)WEIGHT_COINS_AT_ONCE - 1);
     if (rv == 0 && most > 0 && all)
         take_all(block, &row, plan);
     else if (rv == 0 && most > 0)
-        rv = row.excluded.count > 0 ? draw_left(space, block, &row, i)
-                                    : draw_row(space, block, &row, i);
-    if (rv != 0)
-        return rv;
-    const uint32_t *positions = (const uint32_t *)block->positions.data + plan->at;
-    for (uint32_t e = 0; block->weigh && block->ways[i] != ALL_TAKEN && e < most; e++)
-        prefetch_weight(request, row.begin + positions[e]);
-    block->num_positions += most;
-    return 0;
+        rv = draw_row(space, block, &row, i);
+    block->num_positions += rv == 0 ? most : 0;
+    return rv;
 }
 
 static float as_float(double weight)
@@ -401,33 +412,53 @@ static float as_float(double weight)
     return weight > (double)FLT_MAX ? FLT_MAX : (float)weight;
 }
 
+/* The weights of the first draws of k, which were by coins: up to SUBSET_SMALL_MAX, and as many floats
+ * as whole quads have. Coins that are left fit 31 bits behind the first draw. */
+static void weigh_by_coins(const struct weight_row *coins, const uint32_t *positions,
+                           uint32_t count, uint32_t k, float *weights)
+{
+    int32_t own[SUBSET_SMALL_MAX], left[SUBSET_SMALL_MAX];
+    uint32_t rest = (uint32_t)WEIGHT_COINS;
+    for (uint32_t j = 0; j < count; j++) {
+        own[j] = (int32_t)weight_coins(coins, positions[j]);
+        rest -= (uint32_t)own[j];
+        left[j] = (int32_t)rest;
+    }
+    for (uint32_t j = 0; j < count; j += 4) {
+        quad owns, lefts, behind = (int32_t)(k - j) - (quad){ 0, 1, 2, 3 };
+        memcpy(&owns, own + j, sizeof owns);
+        memcpy(&lefts, left + j, sizeof lefts);
+        quad_floats weight = __builtin_convertvector(owns, quad_floats);
+        quad_floats sum = __builtin_convertvector(lefts, quad_floats) +
+                          __builtin_convertvector(behind, quad_floats) * weight;
+        quad_floats given = sum / ((float)k * weight);
+        memcpy(weights + j, &given, sizeof given);
+    }
+}
+
 /* The weights in the block of a row's edges, which are in the order in which they were drawn. */
 static void weigh_row(const struct sample_request *request, const struct walk_block *block,
                       uint32_t i, const uint32_t *positions, float *weights)
 {
     const struct row_plan *plan = &block->plan.rows[i];
-    uint32_t k = plan->count;
-    double total = request->alias->rows[request->rows[block->plan.first_row + i]].total, before = 0;
+    const struct weight_row coins = weight_row_at(request->sums, plan->begin, 0);
+    uint32_t k = plan->count, by_coins = (uint32_t)block->draws[i];
     if (block->ways[i] == ALL_TAKEN)
         for (uint32_t j = 0; j < k; j++)
             weights[j] = 1;
-    if (block->ways[i] == REPLACED_OF_LEFT)
-        total = block->rest[i];
-    if (block->ways[i] == REPLACED || block->ways[i] == REPLACED_OF_LEFT)
+    if (block->ways[i] == REPLACED)
         for (uint32_t j = 0; j < k; j++)
-            weights[j] = as_float(total / (k * weight_of(request, plan->begin + positions[j])));
-    if (block->ways[i] == BY_ATTEMPTS)
-        for (uint32_t j = 0; j < k; j++) {
-            double weight = weight_of(request, plan->begin + positions[j]);
-            weights[j] = as_float(((total - before) / weight + (k - 1 - j)) / k);
-            before += weight;
-        }
-    /* What is left is added up from the end: subtracting a heavy edge would lose the light ones. */
+            weights[j] = (float)(block->rest[i] / ((double)k * weight_coins(&coins, positions[j])));
+    if (block->ways[i] != SUCCESSIVE)
+        return;
+    weigh_by_coins(&coins, positions, by_coins, k, weights);
+    /* What is left of weights is added up from the end: subtracting a heavy edge would lose the light
+     * ones. */
     double left = block->rest[i];
-    for (uint32_t j = k; block->ways[i] == BY_KEYS && j-- > 0;) {
+    for (uint32_t j = k; j-- > by_coins;) {
         double weight = weight_of(request, plan->begin + positions[j]);
         left += weight;
-        weights[j] = as_float((left / weight + (k - 1 - j)) / k);
+        weights[j] = as_float((left + (k - 1 - j) * weight) / (k * weight));
     }
 }
 
@@ -445,26 +476,67 @@ static int compare_words(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Puts the edges of a row in its order, with their weights, or, without those, NULL. */
-static int order_row(struct walk_space *space, uint32_t *positions, float *weights, uint32_t count)
+static int order_many(struct walk_space *space, uint32_t *positions, float *weights, uint32_t count)
 {
     if (vec_reserve(&space->keyed, count, sizeof(uint64_t), 0) != 0)
         return TR_ENOMEM;
     uint64_t *words = space->keyed.data;
-    uint32_t ranks[SUBSET_SMALL_MAX];
-    if (count <= SUBSET_SMALL_MAX)
-        rank_positions(positions, count, ranks);
     for (uint32_t i = 0; i < count; i++)
-        words[count <= SUBSET_SMALL_MAX ? ranks[i] : i] = packed_edge(
-            positions[i], weights != NULL ? weights[i] : 0);
-    if (count > SUBSET_SMALL_MAX)
-        qsort(words, count, sizeof *words, compare_words);
+        words[i] = packed_edge(positions[i], weights[i]);
+    qsort(words, count, sizeof *words, compare_words);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t bits = (uint32_t)words[i];
         positions[i] = (uint32_t)(words[i] >> 32);
-        if (weights != NULL)
-            memcpy(&weights[i], &bits, sizeof bits);
+        memcpy(&weights[i], &bits, sizeof bits);
     }
+    return 0;
+}
+
+/* Up to SUBSET_SMALL_MAX edges that differ: each goes to its rank, which is how many positions are
+ * smaller. Behind the edges there is room for whole quads. */
+ALWAYS_INLINE void order_quads(uint32_t *positions, float *weights, uint32_t count,
+                               const uint32_t quads)
+{
+    quad lanes[SUBSET_SMALL_MAX / 4], smaller[SUBSET_SMALL_MAX / 4], given[SUBSET_SMALL_MAX / 4];
+    uint32_t drawn[SUBSET_SMALL_MAX], ranks[SUBSET_SMALL_MAX];
+    float weighed[SUBSET_SMALL_MAX];
+    UNROLL
+    for (uint32_t q = 0; q < quads; q++) {
+        memcpy(&lanes[q], positions + 4 * (size_t)q, sizeof *lanes);
+        memcpy(drawn + 4 * (size_t)q, &lanes[q], sizeof *lanes);
+        memcpy(&given[q], weights + 4 * (size_t)q, sizeof *given);
+        memcpy(weighed + 4 * (size_t)q, &given[q], sizeof *given);
+        lanes[q] ^= (int32_t)QUAD_FLIP - (quad){ 0 };
+        smaller[q] = (quad){ 0 };
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        quad value = (int32_t)(drawn[i] ^ QUAD_FLIP) - (quad){ 0 };
+        UNROLL
+        for (uint32_t q = 0; q < quads; q++)
+            smaller[q] -= lanes[q] > value;
+    }
+    UNROLL
+    for (uint32_t q = 0; q < quads; q++)
+        memcpy(ranks + 4 * (size_t)q, &smaller[q], sizeof *smaller);
+    for (uint32_t i = 0; i < count; i++) {
+        positions[ranks[i]] = drawn[i];
+        weights[ranks[i]] = weighed[i];
+    }
+}
+
+/* Puts the edges of a row in its order, with their weights. */
+static int order_row(struct walk_space *space, uint32_t *positions, float *weights, uint32_t count)
+{
+    if (count > SUBSET_SMALL_MAX)
+        return order_many(space, positions, weights, count);
+    if (count <= 8)
+        order_quads(positions, weights, count, 2);
+    else if (count <= 12)
+        order_quads(positions, weights, count, 3);
+    else if (count <= 16)
+        order_quads(positions, weights, count, 4);
+    else
+        order_quads(positions, weights, count, SUBSET_SMALL_MAX / 4);
     return 0;
 }
 
@@ -475,12 +547,11 @@ static int weighted_finish(struct walk_space *space, const struct sample_request
     for (uint32_t i = 0; i < block->plan.num_rows && rv == 0; i++) {
         const struct row_plan *plan = &block->plan.rows[i];
         uint32_t *positions = (uint32_t *)block->positions.data + plan->at;
-        float *weights = block->weigh ? (float *)block->weights.data + plan->at : NULL;
+        float *weights = (float *)block->weights.data + plan->at;
         if (plan->count == 0)
             continue;
-        if (weights != NULL)
-            weigh_row(request, block, i, positions, weights);
-        if (block->ways[i] == BY_ATTEMPTS || block->ways[i] == BY_KEYS)
+        weigh_row(request, block, i, positions, weights);
+        if (block->ways[i] == SUCCESSIVE)
             rv = order_row(space, positions, weights, plan->count);
     }
     return rv;
@@ -489,7 +560,8 @@ static int weighted_finish(struct walk_space *space, const struct sample_request
 static int sample_weighted(struct sample_space *space, const struct sample_request *request,
                            struct sample_result *result)
 {
-    static const struct walk_kernel kernel = { weighted_aim, weighted_decide, weighted_finish };
+    static const struct walk_kernel kernel = { weighted_aim, weighted_decide, weighted_finish,
+                                               true };
     if (request->weights == NULL || sample_fanout(request) == 0)
         return sample_uniform(space, request, result);
     return sample_walk(space, request, result, &kernel);
@@ -497,7 +569,7 @@ static int sample_weighted(struct sample_space *space, const struct sample_reque
 
 static struct on_demand_key key_of(uint32_t etype, const struct sample_term *term)
 {
-    return (struct on_demand_key){ ON_DEMAND_ALIAS, etype, term->weights, term->mask };
+    return (struct on_demand_key){ ON_DEMAND_WEIGHTS, etype, term->weights, term->mask };
 }
 
 static int weighted_make(const struct graph_part *part, uint32_t etype,
@@ -515,8 +587,8 @@ static int weighted_find(const struct graph_part *part, uint32_t etype,
     const struct on_demand_key key = key_of(etype, &request->term);
     if (request->weights == NULL || request->term.fanout == 0)
         return 0;
-    request->alias = on_demand_alias(part->on_demand, &key);
-    return request->alias != NULL ? 0 : TR_EUNSUPPORTED;
+    request->sums = on_demand_weights(part->on_demand, &key);
+    return request->sums != NULL ? 0 : TR_EUNSUPPORTED;
 }
 
 const struct sample_method sample_weighted_method = {

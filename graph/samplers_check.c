@@ -4,7 +4,7 @@
 
 #include <inttypes.h>
 
-#include "graph/alias.h"
+#include "graph/weight_sums.h"
 
 static int refuse(const char *where, const char *name, const char *what, struct error *error)
 {
@@ -125,7 +125,7 @@ static int term_tables_check(const struct sample_term *term, const struct graph_
         const char *use;
         uint32_t table;
         table_check *check;
-    } tables[] = { { "weights", term->weights, alias_weights_check },
+    } tables[] = { { "weights", term->weights, weights_check },
                    { "a mask", term->mask, sample_mask_check } };
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
         if (tables[i].table == SAMPLE_NO_TABLE)

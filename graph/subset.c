@@ -5,47 +5,14 @@
 #include <string.h>
 
 #include "graph/key.h"
+#include "graph/quads.h"
 
-/* Four signed lanes: SSE2 and NEON have them, and SSE2 compares signed words only. Positions
- * are stored with their top bit flipped, which keeps their order. */
-typedef int32_t quad __attribute__((vector_size(16)));
-
-#define FLIP UINT32_C(0x80000000)
 #define QUADS_MAX (SUBSET_SMALL_MAX / 4)
 /* Up to here k is a constant of its own piece of code, and nothing but registers is needed. */
 #define FEW_MAX 16u
 #define FEW_QUADS (FEW_MAX / 4)
 /* Up to here it pays to look whether draws are distinct before caring for repeats. */
 #define RANK_FIRST_MAX 8u
-
-#define ALWAYS_INLINE static inline __attribute__((always_inline))
-#define UNROLL _Pragma("GCC unroll 16")
-
-/* One bit for each lane that is set in the masks. */
-ALWAYS_INLINE uint32_t gather_bits(const quad *masks, uint32_t quads)
-{
-    quad bits = { 0 };
-    UNROLL
-    for (uint32_t q = 0; q < quads; q++)
-        bits |= masks[q] & (quad){ 1 << 4 * q, 2 << 4 * q, 4 << 4 * q, 8 << 4 * q };
-    return (uint32_t)(bits[0] | bits[1] | bits[2] | bits[3]);
-}
-
-/* The lanes that equal an earlier one. */
-ALWAYS_INLINE uint32_t find_repeats(const quad *lanes, uint32_t quads, uint32_t k)
-{
-    quad repeats[FEW_QUADS] = { { 0 } };
-    UNROLL
-    for (uint32_t i = 0; i < k; i++) {
-        quad value = lanes[i / 4][i % 4] - (quad){ 0 };
-        UNROLL
-        for (uint32_t q = i / 4; q < quads; q++) {
-            quad later = { -(4 * q > i), -(4 * q + 1 > i), -(4 * q + 2 > i), -(4 * q + 3 > i) };
-            repeats[q] |= (lanes[q] == value) & later;
-        }
-    }
-    return gather_bits(repeats, quads);
-}
 
 /*
  * Floyd's rule: a draw that is in the set gives way to the last position it could have had. It is
@@ -59,11 +26,11 @@ static uint32_t find_taken(const quad *lanes, uint32_t quads, uint32_t k, uint32
     uint32_t words[FEW_MAX];
     quad late[FEW_QUADS];
     for (uint32_t q = 0; q < quads; q++)
-        late[q] = lanes[q] >= (int32_t)(first ^ FLIP) - (quad){ 0 };
+        late[q] = lanes[q] >= (int32_t)(first ^ QUAD_FLIP) - (quad){ 0 };
     memcpy(words, lanes, quads * sizeof *lanes);
-    uint32_t open = gather_bits(late, quads) & ((UINT32_C(1) << k) - 1);
+    uint32_t open = quad_gather(late, quads) & ((UINT32_C(1) << k) - 1);
     for (; open != 0; open &= open - 1) {
-        uint32_t i = (uint32_t)__builtin_ctz(open), j = (words[i] ^ FLIP) - first;
+        uint32_t i = (uint32_t)__builtin_ctz(open), j = (words[i] ^ QUAD_FLIP) - first;
         taken |= (taken >> j & 1) << i;
     }
     return taken;
@@ -77,7 +44,7 @@ ALWAYS_INLINE void give_way(quad *lanes, uint32_t quads, uint32_t first, uint32_
         int32_t at = (int32_t)(4 * q);
         quad bits = { 1 << 4 * q, 2 << 4 * q, 4 << 4 * q, 8 << 4 * q };
         quad taken_lanes = ((int32_t)taken & bits) == bits;
-        quad last = (int32_t)(first ^ FLIP) + (quad){ at, at + 1, at + 2, at + 3 };
+        quad last = (int32_t)(first ^ QUAD_FLIP) + (quad){ at, at + 1, at + 2, at + 3 };
         lanes[q] = (lanes[q] & ~taken_lanes) | (last & taken_lanes);
     }
 }
@@ -113,7 +80,7 @@ ALWAYS_INLINE void store_ranked(uint32_t *positions, const quad *lanes, const qu
 {
     UNROLL
     for (uint32_t i = 0; i < k; i++)
-        positions[ranks[i / 4][i % 4]] = (uint32_t)lanes[i / 4][i % 4] ^ FLIP;
+        positions[ranks[i / 4][i % 4]] = (uint32_t)lanes[i / 4][i % 4] ^ QUAD_FLIP;
 }
 
 /*
@@ -132,7 +99,7 @@ ALWAYS_INLINE void draw_few(uint32_t *positions, const uint32_t k, uint32_t degr
     UNROLL
     for (uint32_t i = 0; i < 4 * quads; i++)
         drawn[i] = i < k ? (int32_t)((uint32_t)key_below(node_key, &draw, first + i + UINT64_C(1)) ^
-                                     FLIP)
+                                     QUAD_FLIP)
                          : INT32_MAX; /* which no position has */
     UNROLL
     for (uint32_t q = 0; q < quads; q++)
@@ -141,7 +108,7 @@ ALWAYS_INLINE void draw_few(uint32_t *positions, const uint32_t k, uint32_t degr
     if (k <= RANK_FIRST_MAX)
         rank_few(ranks, lanes, quads, k);
     if (k > RANK_FIRST_MAX || !are_distinct(ranks, quads, k)) {
-        uint32_t taken = find_repeats(lanes, quads, k);
+        uint32_t taken = quad_repeats(lanes, quads, k);
         if (taken != 0)
             give_way(lanes, quads, first, find_taken(lanes, quads, k, first, taken));
         rank_few(ranks, lanes, quads, k);
@@ -180,7 +147,7 @@ static void resolve_lanes(union subset_lanes *drawn, uint32_t k, uint32_t degree
         uint32_t taken = 0;
         for (uint32_t j = 0; j < i; j++)
             taken |= drawn->values[j] == drawn->values[i];
-        drawn->words[i] = taken ? (degree - k + i) ^ FLIP : drawn->words[i];
+        drawn->words[i] = taken ? (degree - k + i) ^ QUAD_FLIP : drawn->words[i];
     }
 }
 
@@ -191,7 +158,8 @@ static void draw_lanes(uint32_t *positions, uint32_t k, uint32_t degree, uint64_
     union subset_lanes drawn = { .words = { 0 } }, rank;
     uint64_t draw = 0;
     for (uint32_t i = 0; i < k; i++)
-        drawn.words[i] = (uint32_t)key_below(node_key, &draw, degree - k + i + UINT64_C(1)) ^ FLIP;
+        drawn.words[i] = (uint32_t)key_below(node_key, &draw, degree - k + i + UINT64_C(1)) ^
+                         QUAD_FLIP;
     for (uint32_t i = k; i < 4 * quads; i++)
         drawn.values[i] = INT32_MAX;
     if (!rank_lanes(&rank, &drawn, quads, k)) {
@@ -199,7 +167,7 @@ static void draw_lanes(uint32_t *positions, uint32_t k, uint32_t degree, uint64_
         rank_lanes(&rank, &drawn, quads, k);
     }
     for (uint32_t i = 0; i < k; i++)
-        positions[rank.words[i]] = drawn.words[i] ^ FLIP;
+        positions[rank.words[i]] = drawn.words[i] ^ QUAD_FLIP;
 }
 
 static uint32_t set_slots(uint32_t k)

@@ -703,15 +703,15 @@ static uint32_t *find_salts(const struct reference *r, uint32_t ntype, uint32_t 
     return salts;
 }
 
-static const struct alias_tables *make_alias(const struct reference *r, uint32_t etype,
+static const struct weight_sums *make_sums(const struct reference *r, uint32_t etype,
                                              const struct sample_term *term)
 {
-    const struct on_demand_key key = { ON_DEMAND_ALIAS, etype, term->weights, term->mask };
+    const struct on_demand_key key = { ON_DEMAND_WEIGHTS, etype, term->weights, term->mask };
     int rv;
     while ((rv = on_demand_make(r->on_demand, &key, NULL)) == 1)
         ;
     assert(rv == 0);
-    return on_demand_alias(r->on_demand, &key);
+    return on_demand_weights(r->on_demand, &key);
 }
 
 uint32_t wanted_loader_excluded(const struct wanted_loader *loader,
@@ -877,7 +877,7 @@ static void reference_draw(struct reference *r, const struct wanted_loader *load
         .method = sample_method_find(spec->kind),
         .weights = term->weights == SAMPLE_NO_TABLE ? NULL : &tables[term->weights],
         .mask = term->mask == SAMPLE_NO_TABLE ? NULL : &tables[term->mask],
-        .alias = term->weights == SAMPLE_NO_TABLE ? NULL : make_alias(r, key->type, term),
+        .sums = term->weights == SAMPLE_NO_TABLE ? NULL : make_sums(r, key->type, term),
         .sources = &original,
         .source_base = key_base(&of_sources),
         .csc = term->direction == SAMPLE_OUT ? &out : &part->edges[key->type].csc,

@@ -99,7 +99,7 @@ TR_API int tr_sample_spec_set_mask(struct tr_sample_spec *spec, uint32_t layer, 
  * NULL: evenly. An edge of weight 0 is never drawn. Without replacement draws are successive: each in
  * proportion to the weights that are left. Blocks have edge_weights (troupe/batch.h). Of TR_EVERY
  * edge type those that have the feature draw by it, and the others evenly. With the first batch each
- * process makes tables of 8 bytes an edge and 16 a node, for each of its partitions, edge types,
+ * process makes sums of 4.25 bytes an edge and 4 a node, for each of its partitions, edge types,
  * features and masks that are drawn by; they stay as long as the graph is open. A draw fails with
  * TR_EINVAL, which names feature, edge and value, where a weight of its partitions is negative,
  * infinite or no number. TR_ENOENT, TR_EINVAL: as for masks. */
