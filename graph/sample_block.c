@@ -18,6 +18,7 @@ static void walk_space_free(struct walk_space *space)
     vec_fini(&space->candidates);
     vec_fini(&space->scratch);
     vec_fini(&space->keyed);
+    vec_fini(&space->others);
     free(space);
 }
 

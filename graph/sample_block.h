@@ -83,6 +83,7 @@ struct walk_space {
     struct vec candidates; /* uint32_t */
     struct vec scratch;    /* of subset_draw() */
     struct vec keyed;      /* the kernel's own */
+    struct vec others;     /* uint64_t, edges of other types that are left out */
 };
 
 /* The decisions of a kernel for one row of a block: in plan->count, and in the block's positions

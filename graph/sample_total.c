@@ -96,7 +96,7 @@ static int total_decide(struct walk_space *space, const struct sample_request *r
         return rv;
     total.own = degree - excluded.count;
     /* The other types' edges are listed in memory of their own: the row's own stay where they are. */
-    rv = count_row(request, request->rows[block->plan.first_row + i], &block->aimed, &total);
+    rv = count_row(request, request->rows[block->plan.first_row + i], &space->others, &total);
     if (rv != 0 || total.own == 0)
         return rv;
     const bool all = fanout == SAMPLE_ALL || (!replace && total.all <= fanout);
