@@ -90,14 +90,14 @@ int edge_weights_check(const struct graph_part *const *parts, uint32_t num_parts
     return 0;
 }
 
-struct weight_sums {
+struct weight_totals {
     struct node_map map;
     struct weight_rows *weights; /* [num_parts] */
     double *in, *out;            /* [num_nodes], by global ID */
 };
 
 /* Destinations in the order of their original IDs, whatever partition has them. */
-static int add_weights(struct weight_sums *sums, const struct graph_part *const *parts,
+static int add_weights(struct weight_totals *sums, const struct graph_part *const *parts,
                        const struct cancel *cancel, struct error *error)
 {
     for (uint32_t v = 0; v < sums->map.num_nodes; v++) {
@@ -125,7 +125,7 @@ static float norm_of(double sum)
     return 1.0f / sqrtf((float)(sum + 1));
 }
 
-static int sum_weights(struct weight_sums *sums, struct weighted_norms *norms,
+static int sum_weights(struct weight_totals *sums, struct weighted_norms *norms,
                        const struct graph_part *const *parts, uint32_t num_parts, const char *name,
                        const struct cancel *cancel, struct error *error)
 {
@@ -156,7 +156,7 @@ int weighted_norms_init(struct weighted_norms *norms, const struct graph_part *c
                         uint32_t num_parts, const char *name, const struct cancel *cancel,
                         struct error *error)
 {
-    struct weight_sums sums = { .weights = NULL };
+    struct weight_totals sums = { .weights = NULL };
     *norms = (struct weighted_norms){ 0 };
     /* The weights are checked before they are added up, so that the message names an edge. */
     int rv = edge_weights_check(parts, num_parts, name, cancel, error);
