@@ -249,8 +249,8 @@ static int make_items(const struct on_demand *set, const struct array *array, en
     const struct feature_table *mask = array->key.mask == SAMPLE_NO_TABLE
                                            ? NULL
                                            : &edges->features[array->key.mask];
-    int rv = weight_sums_fill(&array->sums, edges, &edges->features[array->key.weights], mask, first,
-                              end, set->part->part_id, failure);
+    int rv = weight_sums_fill(&array->sums, edges, &edges->features[array->key.weights], mask,
+                              first, end, set->part->part_id, failure);
     return rv == 0 ? 0
                    : error_prefix(failure, "edges of type %s",
                                   set->part->types->etypes[array->key.etype].name);

@@ -59,7 +59,7 @@ struct sample_request {
     struct sample_term term;             /* a fanout of 0 .. SAMPLE_FANOUT_MAX or SAMPLE_EVERY */
     const struct feature_table *weights; /* of the edge type, as the term says; NULL: none */
     const struct feature_table *mask;
-    const struct weight_sums *sums; /* of weights and mask, where a method found some */
+    const struct weight_sums *sums;   /* of weights and mask, where a method found some */
     const struct source_ids *sources; /* where a method found them */
     uint64_t source_base;             /* the same as key_base of KEY_SOURCES and the source type */
     /* key_base() of purpose KEY_NEIGHBOURS or KEY_OUT_NEIGHBOURS, hop and edge type */

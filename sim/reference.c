@@ -704,7 +704,7 @@ static uint32_t *find_salts(const struct reference *r, uint32_t ntype, uint32_t 
 }
 
 static const struct weight_sums *make_sums(const struct reference *r, uint32_t etype,
-                                             const struct sample_term *term)
+                                           const struct sample_term *term)
 {
     const struct on_demand_key key = { ON_DEMAND_WEIGHTS, etype, term->weights, term->mask };
     int rv;
