@@ -23,12 +23,32 @@ static uint32_t count_etypes(const struct tr_book *book)
     return info.num_etypes;
 }
 
-/* Is `a` named as the reverse of `b`? */
-static bool is_named_reverse(const struct tr_etype_info *a, const struct tr_etype_info *b)
+/* The parts of "SRC:REL:DST", which are no texts of their own. */
+struct type_name {
+    const char *source, *relation, *destination;
+    int source_length, relation_length;
+};
+
+static struct type_name split_name(const char *name)
 {
-    return a->src_ntype == b->dst_ntype && a->dst_ntype == b->src_ntype &&
-           strncmp(a->relation, LINK_REVERSE, strlen(LINK_REVERSE)) == 0 &&
-           strcmp(a->relation + strlen(LINK_REVERSE), b->relation) == 0;
+    const char *first = strchr(name, ':'), *last = strrchr(name, ':');
+    if (first == last) /* no such name */
+        return (struct type_name){ name, "", "", 0, 0 };
+    return (struct type_name){ name, first + 1, last + 1, (int)(first - name),
+                               (int)(last - first - 1) };
+}
+
+bool link_types_name_reverse(const char *name, const char *of)
+{
+    const int prefix = (int)strlen(LINK_REVERSE);
+    const struct type_name a = split_name(name), b = split_name(of);
+    return a.relation_length == prefix + b.relation_length &&
+           strncmp(a.relation, LINK_REVERSE, (size_t)prefix) == 0 &&
+           strncmp(a.relation + prefix, b.relation, (size_t)b.relation_length) == 0 &&
+           (size_t)a.source_length == strlen(b.destination) &&
+           strncmp(a.source, b.destination, (size_t)a.source_length) == 0 &&
+           (size_t)b.source_length == strlen(a.destination) &&
+           strncmp(b.source, a.destination, (size_t)b.source_length) == 0;
 }
 
 static bool is_reverse_of_any(const struct tr_book *book, uint32_t etype)
@@ -36,7 +56,7 @@ static bool is_reverse_of_any(const struct tr_book *book, uint32_t etype)
     const struct tr_etype_info info = etype_info(book, etype);
     for (uint32_t e = 0; e < count_etypes(book); e++) {
         const struct tr_etype_info other = etype_info(book, e);
-        if (is_named_reverse(&info, &other))
+        if (link_types_name_reverse(info.name, other.name))
             return true;
     }
     return false;
@@ -90,7 +110,8 @@ static uint32_t find_reverse(const struct tr_book *book, uint32_t etype)
     const struct tr_etype_info info = etype_info(book, etype);
     for (uint32_t e = 0; e < count_etypes(book); e++) {
         const struct tr_etype_info other = etype_info(book, e);
-        if (is_named_reverse(&other, &info) || is_named_reverse(&info, &other))
+        if (link_types_name_reverse(other.name, info.name) ||
+            link_types_name_reverse(info.name, other.name))
             return e;
     }
     return etype;

@@ -39,6 +39,9 @@ static inline bool link_types_differ(const struct link_types *types)
 int link_types_find(struct link_types *types, const struct tr_book *book, const char *scored,
                     const char *reverse, struct error *error);
 
+/* Whether an edge type has the reverses of another by its name; both are "SRC:REL:DST". */
+bool link_types_name_reverse(const char *name, const char *of);
+
 /* A type that goes the other way between the same two node types and has as many edges: likely, and not by
  * name, the reverses of the scored one. `etype`: none. */
 uint32_t link_types_suspect(const struct link_types *types, const struct tr_book *book);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/link_types.h"
 #include "model/run_compare.h"
 #include "model/run_options.h"
 #include "model/run_task.h"
@@ -41,14 +42,34 @@ static bool is_relation_of(const char *relation, const char *type)
     return begin != NULL && end == begin + 1 + length && strncmp(begin + 1, relation, length) == 0;
 }
 
-/* A type of edges that is left out, or named by its relation alone, is that of the begun run. */
-static int take_edge_type(char **name, const char *was)
+/* A type of edges that is named by its relation alone is that of the begun run. */
+static int complete_edge_type(char **name, const char *was)
 {
-    if (was == NULL || (*name != NULL && !is_relation_of(*name, was)))
+    if (was == NULL || *name == NULL || !is_relation_of(*name, was))
         return 0;
     free(*name);
     *name = strdup(was);
     return *name != NULL ? 0 : TR_ENOMEM;
+}
+
+/* Types that nobody named: that of the edges is the only one that is no other's reverse, and its reverse
+ * is the one that a name says. A run of others was begun with their names. */
+static int take_edge_types(struct run_config *config, const struct run_config *begun)
+{
+    const char *type = begun->edge_type, *reverse = begun->reverse_edge_type;
+    bool paired = type != NULL && reverse != NULL;
+    bool is_other = paired && link_types_name_reverse(type, reverse);
+    int rv = complete_edge_type(&config->edge_type, type);
+    if (rv == 0 && config->edge_type == NULL && type != NULL && !is_other &&
+        (config->edge_type = strdup(type)) == NULL)
+        rv = TR_ENOMEM;
+    if (rv == 0)
+        rv = complete_edge_type(&config->reverse_edge_type, reverse);
+    if (rv == 0 && config->reverse_edge_type == NULL && paired &&
+        (is_other || link_types_name_reverse(reverse, type)) &&
+        (config->reverse_edge_type = strdup(reverse)) == NULL)
+        rv = TR_ENOMEM;
+    return rv;
 }
 
 /* What follows from the graph alone: that of the begun run. A mask that nobody named is the usual one
@@ -81,9 +102,7 @@ static int take_facts(struct run_config *config, const struct run_config *begun)
     if (config->label_type == NULL && begun->label_type != NULL &&
         (config->label_type = strdup(begun->label_type)) == NULL)
         return TR_ENOMEM;
-    int rv = take_edge_type(&config->edge_type, begun->edge_type);
-    rv |= take_edge_type(&config->reverse_edge_type, begun->reverse_edge_type);
-    return rv != 0 ? TR_ENOMEM : 0;
+    return take_edge_types(config, begun);
 }
 
 /* Completes the configuration as a training would that began anew on the same graph. unknown: options

@@ -160,6 +160,8 @@ for model in rgcn gat; do
     train said-$model other-parts $options --reverse-edge-type sold_to
     expect "$model learns from a graph with masks" exited 0
     expect "$model: no advice about reverses that are named" sh -c "! grep -q reverses '$work/err'"
+    train said-$model other-parts $options --resume
+    expect "$model: which are named again to go on" fails_with "--reverse-edge-type (it was"
     train unsaid-$model other-parts $options
     expect "$model: held-out edges and their reverses tell nothing" near train_loss all-$model less-$model
     expect "$model: nor do reverses that have another name" near train_loss all-$model said-$model

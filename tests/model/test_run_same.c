@@ -292,6 +292,55 @@ static void a_model_of_relations_may_be_left_open(void **state)
     differs(&options, "options.model (it was \"rgcn\", now left open)");
 }
 
+/* A run of links whose types are these by their whole names, as the graph completes them. */
+static void begin_links(const char *type, const char *reverse)
+{
+    struct tr_train_options options = nothing_named();
+    options.task = "link", options.metric = "roc-auc";
+    options.edge_type = type;
+    options.reverse_edge_type = reverse;
+    begin(&options, false);
+}
+
+/* A reverse that no name says was named, and is named again; so is a type that has another's reverses. */
+static void types_of_edges_may_be_left_out_where_names_say_them(void **state)
+{
+    (void)state;
+    const char *buys = "person:buys:thing", *back = "thing:rev_buys:person";
+    struct tr_train_options now = nothing_named();
+    now.task = "link", now.metric = "roc-auc";
+    for (int resume = 0; resume < 2; resume++) {
+        now.resume = resume == 1;
+        begin_links(buys, back);
+        now.edge_type = NULL, now.reverse_edge_type = NULL;
+        is_same(&now, false);
+        now.edge_type = "buys";
+        is_same(&now, false);
+        now.reverse_edge_type = "rev_buys";
+        is_same(&now, false);
+        now.reverse_edge_type = "thing:sold_to:person";
+        differs(&now, "options.reverse_edge_type (it was \"thing:rev_buys:person\", now "
+                      "\"thing:sold_to:person\")");
+        begin_links(buys, "thing:sold_to:person");
+        is_same(&now, false);
+        now.reverse_edge_type = "sold_to";
+        is_same(&now, false);
+        now.reverse_edge_type = NULL;
+        differs(&now, "options.reverse_edge_type (it was \"thing:sold_to:person\", now not there)");
+        begin_links(buys, NULL);
+        is_same(&now, false);
+        begin_links(back, buys);
+        now.edge_type = "rev_buys";
+        is_same(&now, false);
+        now.edge_type = NULL;
+        differs(&now, "options.edge_type (it was \"thing:rev_buys:person\", now not there)");
+        /* Ends that are others make no reverse. */
+        begin_links(buys, "person:rev_buys:thing");
+        differs(&now,
+                "options.reverse_edge_type (it was \"person:rev_buys:thing\", now not there)");
+    }
+}
+
 static void options_that_are_none_are_refused(void **state)
 {
     (void)state;
@@ -335,6 +384,7 @@ int main(void)
         cmocka_unit_test(more_epochs_and_a_longer_patience_go_on),
         cmocka_unit_test(a_lent_model_says_the_shape),
         cmocka_unit_test(a_model_of_relations_may_be_left_open),
+        cmocka_unit_test(types_of_edges_may_be_left_out_where_names_say_them),
         cmocka_unit_test(options_that_are_none_are_refused),
     };
     return cmocka_run_group_tests_name("run_same", tests, setup, teardown);
