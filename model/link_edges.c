@@ -8,6 +8,7 @@
 
 #include "model/features.h"
 #include "model/loader_source.h"
+#include "model/run_hash.h"
 
 #define EDGES_AT_ONCE 65536u
 /* What an edge is of that no mask marks: it carries messages alone. */
@@ -173,6 +174,19 @@ static int ask_all(struct link_reading *r, const struct cancel *cancel, struct e
     return 0;
 }
 
+/* In the order of their ranks, which no placement changes. */
+static void hash_edges(struct link_reading *r)
+{
+    uint64_t *hashes = r->edges->hashes;
+    for (int part = 0; part < LINK_PARTS; part++)
+        hashes[part] = RUN_HASH_BEGIN;
+    for (size_t i = 0; i < r->count; i++) {
+        const uint32_t ends[2] = { r->ends[0][i], r->ends[1][i] };
+        if (r->part[i] != OF_NO_PART)
+            hashes[r->part[i]] = run_hash_bytes(hashes[r->part[i]], ends, sizeof ends);
+    }
+}
+
 /* Pairs that are held out, and with masks the table of them, which says of all edges which pass. */
 static int hold_out(struct link_reading *r)
 {
@@ -245,6 +259,7 @@ static int read_all(struct link_reading *r, const struct cancel *cancel, struct 
         return rv;
     if (hold_out(r) != 0)
         return error_set(error, TR_ENOMEM, "no memory for the edges that are held out");
+    hash_edges(r);
     size_t count = take_train(r);
     if (count == 0)
         return refuse_none(r, error);

@@ -29,6 +29,7 @@ struct link_pairs {
 struct link_edges {
     struct tr_nodes *train;             /* the set */
     struct link_pairs held[LINK_PARTS]; /* of LINK_TRAIN: none */
+    uint64_t hashes[LINK_PARTS];        /* of the edges of a part, by original IDs of their ends */
     uint32_t *degrees; /* in, out, of destinations and of sources, as a split has them */
     uint64_t *apart;   /* the places of the split's table */
 };

@@ -121,6 +121,7 @@ libtr_model_la_SOURCES = \
     model/run_draws.c \
     model/run_folder.c \
     model/run_folder.h \
+    model/run_hash.h \
     model/run_homophily.c \
     model/run_infer.c \
     model/run_job.c \

@@ -513,6 +513,26 @@ int run_config_read(struct files *files, const char *path, struct run_config *co
     return rv;
 }
 
+const char *run_part_name(size_t part)
+{
+    static const char *const names[RUN_PARTS] = { "train", "validation", "test" };
+    return names[part];
+}
+
+static json_t *parts_to_json(const uint64_t *parts)
+{
+    json_t *object = json_object();
+    for (size_t i = 0; i < RUN_PARTS && object != NULL; i++) {
+        char hash[24];
+        snprintf(hash, sizeof hash, "%016llx", (unsigned long long)parts[i]);
+        if (parts[i] == 0 || json_object_set_new(object, run_part_name(i), json_string(hash)) == 0)
+            continue;
+        json_decref(object);
+        object = NULL;
+    }
+    return object;
+}
+
 json_t *run_config_describe(const struct run_config *config, const struct run_surroundings *around)
 {
     char hash[24], graph[24];
@@ -532,7 +552,9 @@ json_t *run_config_describe(const struct run_config *config, const struct run_su
         ((config->open_known &&
           json_object_set_new(object, RUN_OPEN_KEY, run_open_to_json(config->open)) != 0) ||
          (config->tried.any &&
-          json_object_set_new(object, "tried", run_tried_to_json(&config->tried)) != 0))) {
+          json_object_set_new(object, "tried", run_tried_to_json(&config->tried)) != 0) ||
+         (around->parts != NULL &&
+          json_object_set_new(object, RUN_PARTS_KEY, parts_to_json(around->parts)) != 0))) {
         json_decref(object);
         return NULL;
     }

@@ -98,10 +98,18 @@ int run_negatives_by_parse(const char *name);
 /* A new object with every field, or NULL when memory is out. */
 json_t *run_config_to_json(const struct run_config *config);
 
+/* By enum tr_split. */
+#define RUN_PARTS 3u
+#define RUN_PARTS_KEY "parts_hash"
+const char *run_part_name(size_t part);
+
 /* Where a run computes, and with what: beside its configuration, what equal bits depend on. */
 struct run_surroundings {
     const char *graph;
     uint64_t graph_hash; /* of its document, which has the sums of its files; 0: not known */
+    /* [RUN_PARTS], of what is trained on and held out, in an order that no placement changes; 0: of none;
+     * NULL: not known. */
+    const uint64_t *parts;
     const char *kernels;
     uint32_t trainers;
     const char *deal; /* NULL: shuffle */

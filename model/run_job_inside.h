@@ -70,6 +70,8 @@ int run_nodes_split_train(struct run_job *job, const char *deal, uint32_t rank, 
 int run_nodes_split_held(struct run_job *job, enum tr_split part, struct run_job_split *split,
                          struct error *error);
 bool run_nodes_hold_out(const struct run_config *config, enum tr_split part);
+int run_nodes_hash_part(struct run_job *job, enum tr_split part, uint64_t *hash,
+                        struct error *error);
 int run_nodes_evaluate(struct run_job *job, struct run_job_split *split, bool exact, uint32_t epoch,
                        struct scores *scores, struct error *error);
 int run_nodes_survey(struct run_job *job, const struct run_survey_splits *splits,

@@ -177,6 +177,13 @@ static bool holds_out(const struct run_config *config, enum tr_split part)
     return config->train_mask[0] == '\0' || mask[0] != '\0';
 }
 
+static int hash_part(struct run_job *job, enum tr_split part, uint64_t *hash, struct error *error)
+{
+    (void)error;
+    *hash = job->link_edges.hashes[link_part_of(part)];
+    return 0;
+}
+
 /* No loader: pairs are scored by the outputs of all nodes. */
 static int split_held(struct run_job *job, enum tr_split part, struct run_job_split *split,
                       struct error *error)
@@ -272,6 +279,7 @@ const struct run_task run_task_links = {
     .split_train = split_train,
     .split_held = split_held,
     .holds_out = holds_out,
+    .hash_part = hash_part,
     .evaluate = evaluate_links,
     .survey = survey_links,
 };

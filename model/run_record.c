@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 
 #include "model/regular_file.h"
+#include "model/run_config.h"
 
 /* A configuration has a kilobyte; a larger file is not one. */
 #define CONFIG_BYTES_MAX ((size_t)1 << 20)
@@ -208,7 +209,9 @@ static int read_config(struct run_record *run, struct tr_error *error)
     run->version = take_text(root, "troupe");
     run->graph = take_text(root, "graph");
     run->kernels = take_text(root, "kernels");
-    (void)json_object_del(root, "graph_hash"); /* which says nothing to a person */
+    /* They say nothing to a person. */
+    (void)json_object_del(root, "graph_hash");
+    (void)json_object_del(root, RUN_PARTS_KEY);
     if (run->version == NULL || run->graph == NULL || run->kernels == NULL)
         rv = tr_error_set(error, TR_ENOMEM, "%s: no memory", path);
     else

@@ -21,6 +21,7 @@ static const struct run_task run_task_nodes = {
     .split_train = run_nodes_split_train,
     .split_held = run_nodes_split_held,
     .holds_out = run_nodes_hold_out,
+    .hash_part = run_nodes_hash_part,
     .evaluate = run_nodes_evaluate,
     .survey = run_nodes_survey,
 };

@@ -36,6 +36,9 @@ struct run_task {
     int (*split_held)(struct run_job *job, enum tr_split part, struct run_job_split *split,
                       struct error *error);
     bool (*holds_out)(const struct run_config *config, enum tr_split part);
+    /* *hash: of a part that there is, not 0: the same on any placement, and another of other nodes or edges
+     * but for chance. */
+    int (*hash_part)(struct run_job *job, enum tr_split part, uint64_t *hash, struct error *error);
     /* See run_job_evaluate() and run_survey(). */
     int (*evaluate)(struct run_job *job, struct run_job_split *split, bool exact, uint32_t epoch,
                     struct scores *scores, struct error *error);

@@ -50,12 +50,13 @@ struct training {
     uint32_t num_entries;
     bool tries; /* it was said that shapes are tried */
     struct trainer_hooks hooks;
-    char *checkpoints;        /* their folder; NULL: none are kept */
-    uint64_t save_every;      /* steps; 0: none */
-    uint32_t epoch;           /* under way */
-    struct loss_trend losses; /* of the epochs of this life of the process */
-    bool advised;             /* of a rising loss */
-    bool folder_ours;         /* the run's folder is this run's */
+    char *checkpoints;         /* their folder; NULL: none are kept */
+    uint64_t save_every;       /* steps; 0: none */
+    uint32_t epoch;            /* under way */
+    struct loss_trend losses;  /* of the epochs of this life of the process */
+    bool advised;              /* of a rising loss */
+    bool folder_ours;          /* the run's folder is this run's */
+    uint64_t parts[RUN_PARTS]; /* what the run is known by again, where it is kept */
     json_t *record;     /* what config.json is to be from where the run goes on; NULL: it is so */
     bool ended_before;  /* there is nothing left to train */
     bool model_kept;    /* the run's folder has the best model so far */

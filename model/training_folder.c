@@ -11,7 +11,9 @@
 #include "runtime/base/json_text.h"
 
 #include "model/run_compare.h"
+#include "model/run_hash.h"
 #include "model/run_record.h"
+#include "model/run_task.h"
 #include "model/training.h"
 
 #define PATH_BYTES 4096
@@ -56,21 +58,12 @@ int training_name_checkpoints(struct training *t, struct error *error)
     return 0;
 }
 
-#define HASH_BEGIN UINT64_C(0xcbf29ce484222325)
-
-static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t count)
-{
-    for (size_t i = 0; i < count; i++) /* FNV-1a */
-        hash = (hash ^ ((const unsigned char *)bytes)[i]) * UINT64_C(0x100000001b3);
-    return hash;
-}
-
 /* Of the weights of options.from; 0: they are drawn. */
 static uint64_t hash_beginning(const struct training *t)
 {
     const float *weights = t->job.beginning;
     size_t bytes = model_params(t->job.model)->count * sizeof *weights;
-    return weights == NULL ? 0 : hash_bytes(HASH_BEGIN, weights, bytes);
+    return weights == NULL ? 0 : run_hash_bytes(RUN_HASH_BEGIN, weights, bytes);
 }
 
 /* The document has the sums of all other files. 0: it can't be read here. */
@@ -80,7 +73,7 @@ static uint64_t hash_graph(const struct training *t)
     size_t size;
     if (files_read_all(files_posix, t->options.graph, JSON_FILE_BYTES_MAX, &text, &size, NULL) != 0)
         return 0;
-    uint64_t hash = hash_bytes(HASH_BEGIN, text, size);
+    uint64_t hash = run_hash_bytes(RUN_HASH_BEGIN, text, size);
     free(text);
     return hash;
 }
@@ -92,6 +85,7 @@ static json_t *describe_run(const struct training *t)
     const struct run_surroundings around = {
         .graph = t->options.graph,
         .graph_hash = hash_graph(t),
+        .parts = t->parts,
         .kernels = model_kernels_text(t->job.model),
         .trainers = t->ranks.world,
         .deal = t->ranks.deal,
@@ -165,8 +159,8 @@ static int hash_run(const struct training *t, const json_t *run, uint64_t *hash,
     char *text = json_write_text(run, JSON_COMPACT | JSON_SORT_KEYS);
     if (text == NULL)
         return error_set(error, TR_ENOMEM, "no memory for the configuration");
-    *hash = hash_bytes(HASH_BEGIN, text, strlen(text));
-    *hash = hash_bytes(*hash, rest, sizeof rest);
+    *hash = run_hash_bytes(RUN_HASH_BEGIN, text, strlen(text));
+    *hash = run_hash_bytes(*hash, rest, sizeof rest);
     free(text);
     return 0;
 }
@@ -237,24 +231,53 @@ int training_write_record(struct training *t, struct error *error)
     return rv;
 }
 
-/* Whether the run was begun with these files of the graph. Others are warned of: they may be the same
- * graph in other partitions, which computes the same, or one of other nodes and other masks. */
-static bool is_same_graph(struct training *t, const json_t *now)
+/* What is trained on and held out is the same in other partitions of the graph. A folder of an older version
+ * does not say it. */
+static int compare_parts(const struct training *t, const json_t *was, const json_t *now,
+                         struct error *error)
+{
+    static const char *const does[] = { "train on", "validate", "test" };
+    for (size_t i = 0; i < RUN_PARTS; i++) {
+        const json_t *before = json_object_get(json_object_get(was, RUN_PARTS_KEY),
+                                               run_part_name(i));
+        const json_t *after = json_object_get(json_object_get(now, RUN_PARTS_KEY),
+                                              run_part_name(i));
+        if (before == NULL || after == NULL || json_equal(before, after))
+            continue;
+        const char *const masks[] = { t->config.train_mask, t->config.val_mask,
+                                      t->config.test_mask };
+        const bool named = masks[i] != NULL && masks[i][0] != '\0';
+        return error_set(
+            error, TR_EMISMATCH,
+            "%s: the %s of %s to %s%s%s%s are not those of the run: it was begun with another "
+            "graph or other masks; give those, or options.replace",
+            t->options.run, t->job.task->predicts_nodes ? "nodes" : "edges", t->options.graph,
+            does[i], named ? ", by '" : "", named ? masks[i] : "", named ? "'," : "");
+    }
+    return 0;
+}
+
+/* *same: the run was begun with these files of the graph. Others are warned of: they may be the same
+ * graph in other partitions, which computes the same, or one of other edges or features. */
+static int compare_graph(struct training *t, const json_t *now, bool *same, struct error *error)
 {
     json_t *root;
+    *same = false;
     if (run_config_read_root(files_posix, t->folder.config_path, &root, NULL) != 0)
-        return false;
+        return 0;
     const json_t *was = json_object_get(root, "graph_hash");
     const json_t *is = json_object_get(now, "graph_hash");
-    bool known = json_is_string(was) && json_is_string(is), same = json_equal(was, is);
+    bool known = json_is_string(was) && json_is_string(is);
     const char *graph = json_string_value(json_object_get(root, "graph"));
-    if (known && !same)
+    *same = known && json_equal(was, is);
+    int rv = *same ? 0 : compare_parts(t, root, now, error);
+    if (rv == 0 && known && !*same)
         task_events_say(&t->events, TR_MODEL_WARNING, 0,
                         "the files of %s are not those that the run was begun with (%s): it goes "
                         "on as one run only where the graph and its masks are the same",
                         t->options.graph, graph != NULL ? graph : "");
     json_decref(root);
-    return known && same;
+    return rv;
 }
 
 /* Of other files: a run whose epochs had other steps, or were scored on more, than these give was not
@@ -367,6 +390,15 @@ static void warn_of_beginning(struct training *t)
                     t->folder.path);
 }
 
+static int hash_parts(struct training *t, struct error *error)
+{
+    int rv = t->job.task->hash_part(&t->job, TR_SPLIT_TRAIN, &t->parts[0], error);
+    for (uint32_t i = 1; i < RUN_PARTS && rv == 0; i++)
+        if (run_job_holds_out(&t->job, (enum tr_split)i))
+            rv = t->job.task->hash_part(&t->job, (enum tr_split)i, &t->parts[i], error);
+    return rv;
+}
+
 int training_open_folder(struct training *t, struct error *error)
 {
     struct tr_graph_place place = TR_GRAPH_PLACE_INIT;
@@ -380,7 +412,9 @@ int training_open_folder(struct training *t, struct error *error)
     /* Checkpoints are asked for before the run's folder is touched: a run that is refused leaves
      * what is there. They go with the folder, which is this training's alone by then. */
     bool resumes = training_resumes(t);
-    rv = training_keeps_run(t) ? training_claim_folder(t, error) : 0;
+    rv = training_keeps_run(t) ? hash_parts(t, error) : 0;
+    if (rv == 0 && training_keeps_run(t))
+        rv = training_claim_folder(t, error);
     if (rv == 0 && training_keeps_run(t))
         rv = run_folder_hold(&t->folder, error);
     if (rv == 0 && (own || training_keeps_run(t)))
@@ -397,9 +431,10 @@ int training_open_folder(struct training *t, struct error *error)
     if (now == NULL || !resumes || !files_exists(files_posix, t->folder.config_path)) {
         rv = run_folder_write_config(&t->folder, now, error);
     } else {
-        bool other, grew;
+        bool other, grew, same = false;
         rv = compare_run(t, now, &other, &grew, error);
-        bool same = rv == 0 && is_same_graph(t, now);
+        if (rv == 0)
+            rv = compare_graph(t, now, &same, error);
         if (rv == 0 && !same)
             rv = refuse_other_sets(t, error);
         if (rv == 0 && same && !grew)

@@ -94,7 +94,8 @@ troupe train "$work/p2/toy.json" --run "$work/grown" --hidden 48 --fanout 6,8 --
     --quiet --trainers 3 --resume --epochs 33
 expect "a run that was to grow when it was stopped grows" [ "$code/$(grep -c '"epoch":' "$work/grown/metrics.jsonl")" = 0/33 ]
 
-# Another graph of the same size, and one of another.
+# The same graph in other partitions, another graph of the same size, and one of another.
+"$TROUPE" partition "$work/raw" --parts 3 --method random --name toy --out "$work/p3" --quiet >"$work/out" 2>"$work/err" || exit 99
 for seed in 2 3; do
     { "$TROUPE" generate sbm --nodes $((898 + seed)) --edges 20000 --features 24 --classes 4 --signal 0.4 --seed $seed \
         --out "$work/raw-$seed" --quiet &&
@@ -102,10 +103,15 @@ for seed in 2 3; do
     } >"$work/out" 2>"$work/err" || exit 99
 done
 cp -r "$work/killed-3" "$work/lent"
-troupe train "$work/other-2/toy.json" --run "$work/lent" $options --trainers 3 --checkpoint-every 3 --resume
+troupe train "$work/p3/toy.json" --run "$work/lent" $options --trainers 3 --checkpoint-every 3 --resume
 expect "a run that goes on with other files of a graph says so" \
-    complains 'the files of .*other-2/toy.json are not those that the run was begun with (.*p2/toy.json)'
+    complains 'the files of .*p3/toy.json are not those that the run was begun with (.*p2/toy.json)'
 expect "and is not said to have ended" sh -c "! grep -q 'nothing left to train' '$work/err'"
+rm -r "$work/lent" && cp -r "$work/killed-3" "$work/lent"
+troupe train "$work/other-2/toy.json" --run "$work/lent" $options --trainers 3 --checkpoint-every 3 --resume
+expect "other masks that mark as many nodes are refused by name" \
+    fails_with "the nodes of .*other-2/toy.json to train on, by 'train_mask', are not those of the run"
+expect "with the run as it was" diff -r "$work/killed-3" "$work/lent"
 rm -r "$work/lent" && cp -r "$work/killed-3" "$work/lent"
 troupe train "$work/other-3/toy.json" --run "$work/lent" --hidden 48 --fanout 6,8 --batch-size 20 --seed 9 --quiet --trainers 3 \
     --checkpoint-every 3 --resume --epochs 40

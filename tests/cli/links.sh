@@ -175,6 +175,18 @@ cp -r "$work/masks-sage-1" "$work/other-masks"
 train other-masks lent --epochs 9 --lr 0.02 --model sage --resume
 expect "a run goes on with its own masks alone" fails_with "it was begun with another graph or other masks"
 expect "and stays as it was" cmp "$work/masks-sage-1/metrics.jsonl" "$work/other-masks/metrics.jsonl"
+# As many, and others; then the same to train on, and others to validate.
+for marks in "train_mask 2456789 train" "val_mask 2 validate"; do
+    # shellcheck disable=SC2086 # the name, the tenths, what for
+    set -- $marks
+    mask 3456789 >"$work/masked/train_mask.npy"
+    mask "$2" >"$work/masked/$1.npy"
+    "$TROUPE" partition "$work/masked" --parts 1 --method random --name g --out "$work/$1" --quiet >"$work/out" 2>"$work/err" || exit 99
+    train other-masks "$1" --epochs 9 --lr 0.02 --model sage --resume
+    expect "as many edges to $3, and others, are refused" fails_with "the edges of .*/g.json to $3.*by '$1', are not those of the run"
+    expect "and the run stays as it was" diff -r "$work/masks-sage-1" "$work/other-masks"
+done
+mask 1 >"$work/masked/val_mask.npy"
 train named m3 --epochs 1 --train-mask val_mask --val-mask train_mask
 expect "masks may have other names" exited 0
 expect "which are kept" grep -q '"train_mask": "val_mask"' "$work/named/config.json"
