@@ -3,17 +3,15 @@
  * `troupe infer`: predicts the class of every node with a trained model.
  */
 #define _GNU_SOURCE /* asprintf */
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <troupe/model.h>
 
+#include "cli/infer_files.h"
 #include "cli/lib/canceller.h"
 #include "cli/lib/class_names.h"
 #include "cli/lib/fail.h"
@@ -334,69 +332,6 @@ static int cmd_infer_infer(const char *graph, const struct infer_values *values,
     return rv;
 }
 
-/* Before anything is computed: a name that says another format would have outputs in it that no
- * reader of that format takes. */
-static int check_ending(const char *option, const char *path, bool rows, struct tr_error *error)
-{
-    /* The first two are formats of predictions, of which rows have none. */
-    static const char *const others[] = { ".csv",     ".jsonl", ".json", ".txt",  ".tsv",
-                                          ".parquet", ".arrow", ".npz",  ".gz",   ".bz2",
-                                          ".xz",      ".zst",   ".zip",  ".xlsx", ".html",
-                                          ".hdf5",    ".h5",    ".pt",   ".pkl" };
-    const char *formats = rows ? ".npy" : ".csv, .jsonl or .npy";
-    const char *ending = path != NULL ? strrchr(path, '.') : NULL;
-    for (size_t i = rows ? 0 : 2; ending != NULL && i < sizeof others / sizeof *others; i++) {
-        if (strcasecmp(ending, others[i]) == 0)
-            return tr_error_set(error, TR_EINVAL,
-                                "%s %s: files that end with %s are not written%s; give a name that "
-                                "ends with %s",
-                                option, path, ending, rows && i < 2 ? " by this option" : "",
-                                formats);
-    }
-    return 0;
-}
-
-/* Before anything is computed: a folder that is missing would be found at the end, with nothing to
- * show for the time. */
-static int check_folder(const char *option, const char *path, struct tr_error *error)
-{
-    struct stat facts;
-    const char *slash = path != NULL ? strrchr(path, '/') : NULL;
-    if (slash == NULL || slash == path)
-        return 0;
-    char *folder = strndup(path, (size_t)(slash - path));
-    if (folder == NULL)
-        return tr_error_set(error, TR_ENOMEM, "%s %s: no memory", option, path);
-    int rv = 0;
-    if (stat(folder, &facts) != 0)
-        rv = tr_error_set(error, TR_ENOENT, "%s %s: the folder %s: %s; make it first", option, path,
-                          folder, strerror(errno));
-    else if (!S_ISDIR(facts.st_mode))
-        rv = tr_error_set(error, TR_EINVAL, "%s %s: %s is not a folder; name a file in one", option,
-                          path, folder);
-    free(folder);
-    return rv;
-}
-
-static const char *last_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash != NULL ? slash + 1 : path;
-}
-
-/* To be freed; NULL without memory. */
-static char *folder_above(const char *path)
-{
-    size_t length = (size_t)(last_of(path) - path);
-    return length == 0 ? strdup(".") : strndup(path, length);
-}
-
-static int check_folders(const struct infer_values *values, struct tr_error *error)
-{
-    int rv = check_folder("--out", values->out, error);
-    return rv == 0 ? check_folder("--embeddings", values->embeddings, error) : rv;
-}
-
 static int check_ways(const struct infer_values *values, struct tr_error *error)
 {
     if (values->exact && values->sampled)
@@ -409,67 +344,6 @@ static int check_ways(const struct infer_values *values, struct tr_error *error)
     return 0;
 }
 
-/* However the folders above them are named. */
-static bool are_one_file(const char *a, const char *b)
-{
-    struct stat above_a, above_b;
-    char *folder_a = folder_above(a), *folder_b = folder_above(b);
-    bool same = folder_a != NULL && folder_b != NULL && stat(folder_a, &above_a) == 0 &&
-                stat(folder_b, &above_b) == 0 && above_a.st_dev == above_b.st_dev &&
-                above_a.st_ino == above_b.st_ino && strcmp(last_of(a), last_of(b)) == 0;
-    free(folder_a);
-    free(folder_b);
-    return same;
-}
-
-static int check_names(const struct infer_values *values, struct tr_error *error)
-{
-    int rv = check_ending("--out", values->out, false, error);
-    if (rv == 0)
-        rv = check_ending("--embeddings", values->embeddings, true, error);
-    if (rv == 0 && values->out != NULL && values->embeddings != NULL &&
-        are_one_file(values->out, values->embeddings))
-        rv = tr_error_set(error, TR_EINVAL,
-                          "--out and --embeddings name one file, %s, which would hold the "
-                          "embeddings alone; name two files",
-                          values->out);
-    return rv;
-}
-
-/* Before anything is computed. Outputs take the place of older outputs, and of nothing else: a table
- * of nodes or the model is soon named by mistake. */
-static int check_replaced(const char *option, const char *path, struct tr_error *error)
-{
-    static const char *const heads[] = { "\x93NUMPY", "node,class,probability", "node,probability_",
-                                         "{\"node\":" };
-    char head[32] = "";
-    struct stat facts;
-    if (path == NULL || lstat(path, &facts) != 0)
-        return 0;
-    if (S_ISDIR(facts.st_mode))
-        return tr_error_set(error, TR_EINVAL, "%s %s: is a folder; name a file in it", option,
-                            path);
-    if (!S_ISREG(facts.st_mode))
-        return tr_error_set(error, TR_EINVAL,
-                            "%s %s: is a device, a pipe or a link, which a new file would replace; "
-                            "name a plain file",
-                            option, path);
-    FILE *file = fopen(path, "rbe");
-    if (file == NULL)
-        return tr_error_set(error, TR_EIO, "%s %s: cannot open the file that is there: %s", option,
-                            path, strerror(errno));
-    size_t got = fread(head, 1, sizeof head - 1, file);
-    bool ours = got == 0;
-    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
-        ours |= strncmp(head, heads[i], strlen(heads[i])) == 0;
-    fclose(file);
-    return ours ? 0
-                : tr_error_set(error, TR_EEXIST,
-                               "%s %s: there is a file of that name that holds no predictions; "
-                               "remove it, or name another one",
-                               option, path);
-}
-
 static int infer_run(const struct invocation *invocation, const void *values)
 {
     const struct infer_values *infer = values;
@@ -477,13 +351,10 @@ static int infer_run(const struct invocation *invocation, const void *values)
     struct class_names names = { 0 };
     struct canceller canceller;
     char *graph = NULL;
-    if (check_ways(infer, &error) != 0 || check_names(infer, &error) != 0)
+    const struct infer_files files = { infer->out, infer->embeddings };
+    if (check_ways(infer, &error) != 0 || infer_files_check_names(&files, &error) != 0)
         return fail_usage(invocation, &error);
-    int rv = check_folders(infer, &error);
-    if (rv == 0)
-        rv = check_replaced("--out", infer->out, &error);
-    if (rv == 0)
-        rv = check_replaced("--embeddings", infer->embeddings, &error);
+    int rv = infer_files_check(&files, infer->run, &error);
     if (rv == 0)
         rv = graph_path_find(invocation->operands[0], &graph, &error);
     if (rv == 0 && infer->by_class)

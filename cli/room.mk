@@ -24,6 +24,8 @@ libtr_cli_public_la_SOURCES = \
     cli/cmd_import_table.c \
     cli/import_directions.c cli/import_features.c \
     cli/cmd_infer.c \
+    cli/infer_files.c \
+    cli/infer_files.h \
     cli/cmd_inspect.c \
     cli/inspect_ids.c \
     cli/inspect_ids.h \

@@ -189,6 +189,20 @@ for type in person thing; do
 done
 troupe infer "$work/p3" --run "$work/rgcn-exact-p1" --sampled --out "$work/drawn.npy" --embeddings "$work/hidden.npy" --quiet
 expect "sampled as well" [ "$(wc -c <"$work/drawn.thing.npy")" = "$(wc -c <"$work/rows.thing.npy")" ]
+# What would be replaced is looked at before anything else: there is no such graph.
+printf 'mine\n' >"$work/mine.thing.npy"
+for option in out embeddings; do
+    troupe infer "$work/nowhere" --run "$work/rgcn-exact-p1" --$option "$work/mine.npy"
+    expect "--$option: a file of the user's is not replaced" fails_with "--$option .*mine.thing.npy: there is a file of that name that holds no predictions"
+done
+mkdir "$work/kept.person.npy"
+troupe infer "$work/nowhere" --run "$work/rgcn-exact-p1" --out "$work/kept.npy"
+expect "nor a folder" fails_with "kept.person.npy: is a folder"
+troupe infer "$work/nowhere" --run "$work/rgcn-exact-p1" --out "$work/kept.csv"
+expect "there are no classes to write" fails_with "predict nothing of one node; give a name that ends with .npy"
+printf 'mine\n' >"$work/other.npy"
+troupe infer "$work/p1" --run "$work/rgcn-exact-p1" --out "$work/other.npy" --quiet
+expect "a file that no type has is no matter" [ "$code$(cat "$work/other.npy")" = 0mine ]
 troupe inspect "$work/rgcn-exact-p1"
 expect "inspect shows the type" says '^edge_type  *person:buys:thing'
 troupe report "$work/rgcn-exact-p1" --out "$work/page.html"
