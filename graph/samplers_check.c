@@ -3,13 +3,23 @@
 #include "graph/samplers.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
 #include "graph/weight_sums.h"
 
-static int refuse(const char *where, const char *name, const char *what, struct error *error)
+/* Of a text that says which term is refused. */
+#define PLACE_BYTES 200
+
+/* instead: what a user does, or NULL where only other versions ask for that. */
+static int refuse(const char *where, const struct sample_method *method, const char *what,
+                  const char *instead, struct error *error)
 {
-    return error_set(error, TR_EUNSUPPORTED, "%s: the %s sampler has no %s in this version", where,
-                     name, what);
+    return instead == NULL
+               ? error_set(error, TR_EUNSUPPORTED, "%s: the %s sampler has no %s in this version",
+                           where, method->name, what)
+               : error_set(error, TR_EUNSUPPORTED,
+                           "%s: the %s sampler has no %s; %s, or draw by the sampler of neighbors",
+                           where, method->name, what, instead);
 }
 
 bool sample_gives_weights(uint32_t kind, const struct sample_term *term)
@@ -27,21 +37,24 @@ int sample_method_check(uint32_t kind, uint32_t row_fields, const struct sample_
                          "%s: sampler %" PRIu32 " is not one of this version's", where, kind);
     uint32_t missing = row_fields & ~method->row_fields;
     if ((missing & SAMPLE_ROW_SALT) != 0)
-        return refuse(where, method->name, "salts of rows", error);
+        return refuse(where, method, "salts of rows", NULL, error);
     if ((missing & SAMPLE_ROW_TIME) != 0)
-        return refuse(where, method->name, "times of rows", error);
+        return refuse(where, method, "times of rows", NULL, error);
     if ((missing & SAMPLE_ROW_EXCLUDE) != 0)
-        return refuse(where, method->name, "exclusions", error);
+        return refuse(where, method, "exclusions", NULL, error);
     if (term->weights != SAMPLE_NO_TABLE && !method->weights)
-        return refuse(where, method->name, "weights", error);
+        return refuse(where, method, "weights", "leave them out", error);
     if (term->mask != SAMPLE_NO_TABLE && !method->mask)
-        return refuse(where, method->name, "mask", error);
+        return refuse(where, method, "mask", NULL, error);
     if ((term->flags & ~SAMPLE_FLAGS) != 0)
-        return refuse(where, method->name, "other flags than to replace and in total", error);
+        return refuse(where, method, "other flags than to replace and in total", NULL, error);
     if ((term->flags & SAMPLE_REPLACE) != 0 && method->once)
-        return refuse(where, method->name, "draws with replacement", error);
+        return refuse(where, method, "draws with replacement", "draw without", error);
     if (term->direction != SAMPLE_IN && !method->out_edges)
-        return refuse(where, method->name, "draws along out-edges", error);
+        return refuse(where, method, "draws along out-edges",
+                      "import the graph with --reverse-types, and draw along the in-edges of the "
+                      "reverse type",
+                      error);
     if (term->direction != SAMPLE_IN &&
         (term->weights != SAMPLE_NO_TABLE || term->mask != SAMPLE_NO_TABLE))
         return error_set(
@@ -51,7 +64,8 @@ int sample_method_check(uint32_t kind, uint32_t row_fields, const struct sample_
             "and draw by them along the in-edges of the reverse type",
             where);
     if ((term->flags & SAMPLE_TOTAL) != 0 && !method->totals)
-        return refuse(where, method->name, "draws over all edge types together", error);
+        return refuse(where, method, "draws over all edge types together",
+                      "give each edge type a fanout of its own", error);
     if ((term->flags & SAMPLE_TOTAL) != 0 &&
         (term->weights != SAMPLE_NO_TABLE || term->mask != SAMPLE_NO_TABLE))
         return error_set(error, TR_EUNSUPPORTED,
@@ -95,8 +109,12 @@ int sample_spec_check(const struct sample_spec *spec, const struct graph_types *
         return error_set(error, TR_EMISMATCH,
                          "%s: fanouts of %" PRIu32 " edge types, the graph has %" PRIu32, where,
                          spec->num_etypes, num_etypes);
-    for (uint32_t i = 0; i < spec->num_layers * num_etypes && rv == 0; i++)
-        rv = sample_method_check(spec->kind, spec->row_fields, &spec->terms[i], where, error);
+    for (uint32_t i = 0; i < spec->num_layers * num_etypes && rv == 0; i++) {
+        char place[PLACE_BYTES];
+        snprintf(place, sizeof place, "%s: layer %" PRIu32 ", edges of type %s", where,
+                 i / num_etypes, types->etypes[i % num_etypes].name);
+        rv = sample_method_check(spec->kind, spec->row_fields, &spec->terms[i], place, error);
+    }
     for (uint32_t i = 0; i < spec->num_layers * num_etypes && rv == 0; i++)
         rv = total_check(spec, i / num_etypes, i % num_etypes, types, where, error);
     return rv;

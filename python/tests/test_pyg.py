@@ -299,6 +299,7 @@ REFUSED = {
     "disjoint": True,
     "subgraph_type": "induced",
     "directed": False,
+    "sample_direction": "backward",
     "transform_sampler_output": print,
     "batch_sampler": [[1]],
     "generator": 1,

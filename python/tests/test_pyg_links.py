@@ -380,6 +380,7 @@ REFUSED = {
     "disjoint": True,
     "subgraph_type": "induced",
     "directed": False,
+    "sample_direction": "backward",
     "transform_sampler_output": print,
     "generator": 1,
 }

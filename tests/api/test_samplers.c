@@ -488,7 +488,9 @@ static uint64_t refuse(const char *path, int placement)
     ok(tr_sample_spec_set_sampler(spec, TR_SAMPLER_LABOR, &failure));
     ok(tr_sample_spec_set_weights(spec, 0, 0, "prob", &failure));
     assert_int_equal(tr_sample(graph, &options, 30 * SECOND, &batch, &failure), TR_EUNSUPPORTED);
-    assert_string_equal(failure.message, "spec: the labor sampler has no weights in this version");
+    assert_string_equal(failure.message,
+                        "spec: layer 0, edges of type writes: the labor sampler has no weights; "
+                        "leave them out, or draw by the sampler of neighbors");
     ok(tr_sample_spec_set_weights(spec, 0, 0, NULL, &failure));
     ok(tr_sample_spec_set_replace(spec, 0, 0, true, &failure));
     assert_int_equal(tr_sample(graph, &options, 30 * SECOND, &batch, &failure), TR_EUNSUPPORTED);

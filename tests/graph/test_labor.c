@@ -346,7 +346,8 @@ static void original_ids_that_are_not_here_are_named(void **state)
     struct sample_term term = SAMPLE_TERM(2, true);
     assert_int_equal(sample_method_check(SAMPLE_LABOR, 0, &term, "here", &error), TR_EUNSUPPORTED);
     assert_string_equal(error.text,
-                        "here: the labor sampler has no draws with replacement in this version");
+                        "here: the labor sampler has no draws with replacement; draw without, or "
+                        "draw by the sampler of neighbors");
     term = SAMPLE_TERM(2, false);
     term.weights = 0;
     assert_int_equal(sample_method_check(SAMPLE_LABOR, 0, &term, "here", &error), TR_EUNSUPPORTED);

@@ -514,8 +514,17 @@ static void a_spec_is_checked_against_its_graph(void **state)
         assert_int_equal(sample_spec_check(&spec, &world->types, "here", &error), 0);
         spec.terms[i].mask = 0;
         assert_int_equal(sample_spec_check(&spec, &world->types, "here", &error), TR_EUNSUPPORTED);
-        assert_says(&error, TR_EUNSUPPORTED, "here: draws along out-edges have no weights and no");
+        assert_says(&error, TR_EUNSUPPORTED, "draws along out-edges have no weights and no");
+        assert_non_null(strstr(error.text, i < 2 ? "here: layer 0, edges of type "
+                                                 : "here: layer 1, edges of type "));
+        assert_non_null(strstr(error.text, world->types.etypes[i % 2].name));
         spec.terms[i].mask = SAMPLE_NO_TABLE;
+        spec.kind = SAMPLE_LABOR;
+        assert_int_equal(sample_spec_check(&spec, &world->types, "here", &error), TR_EUNSUPPORTED);
+        assert_says(&error, TR_EUNSUPPORTED,
+                    "the labor sampler has no draws along out-edges; import the graph with "
+                    "--reverse-types, and draw along the in-edges");
+        spec.kind = SAMPLE_UNIFORM;
         spec.terms[i].direction = SAMPLE_IN;
     }
     /* Both edge types enter the first node type: what one draws in total, the other does too. */
@@ -532,11 +541,15 @@ static void a_spec_is_checked_against_its_graph(void **state)
     spec.terms[2].mask = 0;
     assert_int_equal(sample_spec_check(&spec, &world->types, "here", &error), TR_EUNSUPPORTED);
     assert_says(&error, TR_EUNSUPPORTED,
-                "here: draws over all edge types together have no weights");
+                "draws over all edge types together have no weights and no mask; give each edge "
+                "type a fanout of its own");
     spec.terms[2].mask = SAMPLE_NO_TABLE;
     spec.kind = SAMPLE_LABOR;
     assert_int_equal(sample_spec_check(&spec, &world->types, "here", &error), TR_EUNSUPPORTED);
-    assert_says(&error, TR_EUNSUPPORTED, "the labor sampler has no draws over all edge types");
+    assert_says(
+        &error, TR_EUNSUPPORTED,
+        "the labor sampler has no draws over all edge types together; give each edge type a "
+        "fanout of its own");
     spec.kind = SAMPLE_UNIFORM;
     for (uint32_t i = 0; i < 4; i++)
         spec.terms[i] = SAMPLE_TERM(0, false);

@@ -35,7 +35,12 @@ _REFUSALS = {
         "reverse of each",
     ),
     "directed": _Refusal((True,), "batches have the edges that were drawn, and no others"),
-    "sample_direction": _Refusal(("forward",), "neighbours are drawn along in-edges"),
+    "sample_direction": _Refusal(
+        ("forward",),
+        "batches have in-edges; for those along out-edges, draw along the in-edges of reverse edge "
+        "types, which troupe import edges --reverse-types makes, or give "
+        'troupe.NeighborSampler(edge_dir="out")',
+    ),
     "transform_sampler_output": _Refusal(
         (None,),
         "rows are filled in by the threads that draw; PyG's NodeLoader over troupe.pyg.stores() "
