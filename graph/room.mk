@@ -61,6 +61,8 @@ libtr_graph_la_SOURCES = \
     graph/sample_masked.h \
     graph/sample_total.c \
     graph/sample_total.h \
+    graph/sample_few.c \
+    graph/sample_few.h \
     graph/sample_labor.c \
     graph/sample_weighted.c \
     graph/samplers.c \

@@ -6,6 +6,7 @@
 
 #include "graph/key.h"
 #include "graph/sample_block.h"
+#include "graph/sample_few.h"
 #include "graph/sample_masked.h"
 #include "graph/sample_total.h"
 #include "graph/samplers.h"
@@ -101,6 +102,8 @@ int sample_uniform(struct sample_space *space, const struct sample_request *requ
         return sample_total(space, request, result);
     if (request->mask != NULL || request->num_excluded > 0)
         return sample_masked(space, request, result);
+    if (sample_is_few(request))
+        return sample_few(request, result);
     uint32_t fanout = sample_fanout(request);
     assert(fanout == SAMPLE_ALL || fanout <= SAMPLE_FANOUT_MAX);
     struct block_plan blocks[2];

@@ -18,7 +18,8 @@
  *
  * The kernel waits for memory and little else, so it walks the rows in small blocks: while the
  * columns of one block are read, those of the next are prefetched, and the row bounds of the one
- * after that.
+ * after that. Where a row draws a few edges, its branches cost more than its memory does
+ * (graph/sample_few.h).
  *
  * Thread rules: pure but for the scratch memory, which one caller at a time may use.
  */

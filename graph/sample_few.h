@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Uniform draws of a few edges a row, the same as those of graph/sample.c, by a loop whose fanout is
+ * a constant.
+ *
+ * Graphs of many edge types draw a few edges of each. Then a row costs more than its draws: whether
+ * it has as few edges as are drawn, how many, and whether a position was drawn before are branches
+ * that are guessed wrong. So there is none of them here: positions and counts are selected, and a
+ * column that is not drawn is read all the same and written nowhere.
+ *
+ * The indexes of edge types lie apart. Interleaved by node, so that a cache line has the bounds of
+ * eight types, they were no faster in any graph that was measured: rows are drawn type by type, and
+ * bounds are prefetched a block ahead whichever line they are in.
+ *
+ * Thread rules: as in graph/sample.h.
+ */
+#ifndef GRAPH_SAMPLE_FEW_H
+#define GRAPH_SAMPLE_FEW_H
+
+#include <stdbool.h>
+
+#include "graph/sample.h"
+
+/* With more, finding repeats by comparing each two draws costs more than branches do. */
+#define SAMPLE_FEW_MAX 4u
+
+/* Whether the request, which has neither mask nor exclusions nor totals, draws so few. */
+static inline bool sample_is_few(const struct sample_request *request)
+{
+    return sample_fanout(request) - 1 < SAMPLE_FEW_MAX && request->csc->num_edges > 0;
+}
+
+/* sample_uniform() of such a request, which needs no scratch memory. */
+int sample_few(const struct sample_request *request, struct sample_result *result);
+
+#endif
