@@ -28,7 +28,7 @@
 #define DRAW_NS UINT64_C(1000000000)
 
 struct status_values {
-    const char *graph, *host;
+    const char *graph, *host, *web;
     bool json;
 };
 
@@ -49,7 +49,15 @@ static const struct option_spec STATUS_OPTIONS[] = {
     OPTION_ROW_END,
 };
 
-static const struct option_spec TOP_OPTIONS[] = { STATUS_ROWS, OPTION_ROW_END };
+static const struct option_spec TOP_OPTIONS[] = {
+    STATUS_ROWS,
+    { .name = "web",
+      .kind = OPTION_TEXT,
+      .offset = offsetof(struct status_values, web),
+      .metavar = "[HOST:]PORT",
+      .help = "serve a live page for browsers of this host; port 0: any that is free" },
+    OPTION_ROW_END,
+};
 
 static void report_job(struct report *report, const struct tr_job_status *job)
 {
@@ -298,6 +306,25 @@ static int cmd_status_watch(struct tr_observer *observer, struct signals *signal
     return rv;
 }
 
+/* The page is served by the library's thread; what is left is to say where, and to wait. */
+static int serve_page(struct tr_observer *observer, const char *address, struct signals *signals,
+                      struct tr_error *error)
+{
+    struct tr_live_page_options options = TR_LIVE_PAGE_OPTIONS_INIT;
+    struct tr_live_page *page;
+    bool keyboard = isatty(STDIN_FILENO) == 1, listens = true;
+    options.address = address;
+    int rv = tr_live_page_open(observer, &options, &page, error);
+    if (rv != 0)
+        return rv;
+    if (puts(tr_live_page_url(page)) < 0 || fflush(stdout) != 0)
+        rv = tr_error_set(error, TR_EIO, "cannot write to the standard output");
+    while (rv == 0 && !atomic_load(&signals->cancelled) && !asked_to_quit(keyboard, &listens))
+        continue;
+    tr_live_page_close(page);
+    return rv;
+}
+
 static void cmd_status_interrupt(void *observer)
 {
     tr_observer_interrupt(observer);
@@ -314,11 +341,14 @@ static int run_top(const struct invocation *invocation, const void *values)
         return rv == TR_EINVAL ? fail_usage(invocation, &error) : fail(invocation, &error);
     rv = signals_start(&signals, cmd_status_interrupt, NULL, observer, &error);
     if (rv == 0) {
-        rv = cmd_status_watch(observer, &signals, &error);
+        rv = v->web != NULL ? serve_page(observer, v->web, &signals, &error)
+                            : cmd_status_watch(observer, &signals, &error);
         signals_stop(&signals);
     }
     /* The observer is closed after the signals, which interrupt it. */
     tr_observer_close(observer);
+    if (rv == TR_EINVAL && v->web != NULL)
+        return fail_usage(invocation, &error);
     return rv == 0 ? EXIT_DONE : fail(invocation, &error);
 }
 
@@ -328,7 +358,8 @@ static const char *const STATUS_EXAMPLES[] = {
     NULL,
 };
 
-static const char *const TOP_EXAMPLES[] = { "troupe top cluster.json", NULL };
+static const char *const TOP_EXAMPLES[] = { "troupe top cluster.json",
+                                            "troupe top cluster.json --web 8080", NULL };
 
 const struct command command_status = {
     .name = "status",

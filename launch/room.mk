@@ -29,4 +29,32 @@ libtr_launch_la_SOURCES = \
     launch/process_identity.h \
     launch/status_snapshot.c \
     launch/status_view.c \
-    launch/status_view.h
+    launch/status_view.h \
+    launch/web/live_files.c \
+    launch/web/live_files.h \
+    launch/web/live_guard.c \
+    launch/web/live_guard.h \
+    launch/web/live_history.c \
+    launch/web/live_history.h \
+    launch/web/live_page.c
+nodist_libtr_launch_la_SOURCES = launch/web/live_files_generated.h
+
+# What a browser gets lies in the library.
+live_files = \
+    $(srcdir)/launch/web/live_page.html \
+    $(srcdir)/launch/web/live_page.css \
+    $(srcdir)/launch/web/live_draw.js \
+    $(srcdir)/launch/web/live_page.js
+EXTRA_DIST += scripts/embed \
+    launch/web/live_page.html \
+    launch/web/live_page.css \
+    launch/web/live_draw.js \
+    launch/web/live_page.js
+BUILT_SOURCES += launch/web/live_files_generated.h
+CLEANFILES += launch/web/live_files_generated.h
+
+launch/web/live_files_generated.h: $(live_files) $(srcdir)/scripts/embed
+	$(AM_V_GEN)$(MKDIR_P) launch/web && $(SHELL) $(srcdir)/scripts/embed $(live_files) >$@.tmp && mv $@.tmp $@
+
+# BUILT_SOURCES come first only for the big targets; `make libtr_launch.la` needs this too.
+launch/web/live_files.lo: launch/web/live_files_generated.h

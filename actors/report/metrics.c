@@ -13,17 +13,20 @@ struct metrics_actor {
     struct http *http;
 };
 
-static void asked(struct actor *self, void *arg, const char *path, struct http_answer *answer)
+static void asked(struct actor *self, void *arg, const struct http_request *request,
+                  struct http_answer *answer)
 {
     const struct metrics_actor *metrics = arg;
-    if (strcmp(path, "/metrics") == 0)
+    if (strcmp(http_path(request), "/metrics") == 0)
         *answer = (struct http_answer){
-            200, "application/openmetrics-text; version=1.0.0; charset=utf-8",
-            metrics_text(metrics->options->status, actor_node(self), actor_now_ns(self))
+            .status = 200,
+            .type = "application/openmetrics-text; version=1.0.0; charset=utf-8",
+            .body = metrics_text(metrics->options->status, actor_node(self), actor_now_ns(self))
         };
     else
-        *answer = (struct http_answer){ 404, "text/plain",
-                                        strdup("only /metrics is served here\n") };
+        *answer = (struct http_answer){ .status = 404,
+                                        .type = "text/plain",
+                                        .body = strdup("only /metrics is served here\n") };
 }
 
 static int start(struct actor *self, const void *arg)

@@ -143,6 +143,40 @@ TR_API int tr_status_process(const struct tr_status *status, uint32_t process,
  * prints it. Never NULL. */
 TR_API const char *tr_status_json(const struct tr_status *status);
 
+/*
+ * A page about the job for a browser: hosts, processes, what they do and did, live, with the last
+ * hour. It is served by a thread of its own, on this host alone, and read by nobody but who has its
+ * URL, which has a token.
+ *
+ *     tr_live_page_open(observer, &options, &page, &error);
+ *     puts(tr_live_page_url(page));
+ *     ...
+ *     tr_live_page_close(page);
+ *
+ * The page is closed before its observer. In a child of fork() a close does nothing.
+ */
+struct tr_live_page;
+
+struct tr_live_page_options {
+    size_t size;
+    const char *address; /* "8080", "localhost:8080", "[::1]:8080"; port 0: any. NULL: any port */
+};
+#define TR_LIVE_PAGE_OPTIONS_INIT                 \
+    {                                             \
+        sizeof(struct tr_live_page_options), NULL \
+    }
+
+/* options may be NULL. TR_EINVAL: that is no address, or one that other hosts reach (`ssh -L` brings
+ * the page to them); TR_EEXIST: another program listens there; TR_EIO: the system refuses to listen
+ * there. *out is NULL after a failure. */
+TR_API int tr_live_page_open(struct tr_observer *observer,
+                             const struct tr_live_page_options *options, struct tr_live_page **out,
+                             struct tr_error *error);
+/* What to give to a browser: "http://127.0.0.1:8080/?token=...". Valid until the close. */
+TR_API const char *tr_live_page_url(const struct tr_live_page *page);
+/* NULL is ignored. Browsers see the connection end. */
+TR_API void tr_live_page_close(struct tr_live_page *page);
+
 /* Bytes of an address as text, with its end. */
 #define TR_ADDRESS_TEXT_MAX 320
 

@@ -236,6 +236,13 @@ static void a_job_is_observed_from_a_process_of_it(void **state)
     ABI_FILLS(status, tr_observer_process(observer, 0, &status.it, &failure));
     assert_int_equal(job.it.num_processes, 1);
     assert_false(status.it.up);
+    ABI_IN(tr_live_page_options, showing, TR_LIVE_PAGE_OPTIONS_INIT);
+    struct tr_live_page *page;
+    ABI_REFUSES(showing, "tr_live_page_options",
+                tr_live_page_open(observer, &showing.it, &page, &failure));
+    ok(tr_live_page_open(observer, &showing.it, &page, &failure));
+    assert_non_null(strstr(tr_live_page_url(page), "http://127.0.0.1:"));
+    tr_live_page_close(page);
     struct tr_status *kept;
     ok(tr_status_read(observer, &kept, &failure));
     tr_observer_close(observer);

@@ -52,3 +52,13 @@ check_PROGRAMS += tests/launch/test_status_view
 TESTS += tests/launch/test_status_view
 tests_launch_test_status_view_SOURCES = tests/launch/test_status_view.c
 tests_launch_test_status_view_LDADD = $(api_libs) $(test_libs)
+
+check_PROGRAMS += tests/launch/test_live_history
+TESTS += tests/launch/test_live_history
+tests_launch_test_live_history_SOURCES = tests/launch/test_live_history.c
+tests_launch_test_live_history_LDADD = $(api_libs) $(test_libs)
+
+check_PROGRAMS += tests/launch/test_live_page
+TESTS += tests/launch/test_live_page
+tests_launch_test_live_page_SOURCES = tests/launch/test_live_page.c $(api_world)
+tests_launch_test_live_page_LDADD = $(api_libs) $(test_libs)

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+// The live page of a job. The server sends an event each second: the status of the job as
+// `troupe status --json` prints it, and rows of figures and notices that are newer than the last
+// event. Texts of a job are set as text, never as markup.
+
+import { Curve, bytes, clock, element, number, say, seconds } from './live_draw.js';
+
+const STALE_MS = 5000; // an event comes each second
+const ROWS_MAX = 3600;
+const NOTICES_MAX = 256;
+const BUSIEST_MAX = 20;
+const AGAIN_MS = 5000;
+
+const byId = (id) => document.getElementById(id);
+
+// Curves that are drawn where the server has the column.
+const CURVES = [
+    ['loss', 'Loss', number],
+    ['score', 'Score', number],
+    ['seeds_per_second', 'Seeds a second', number],
+    ['step', 'Step of the epoch', number],
+    ['batches_made_per_second', 'Batches made a second', number],
+    ['batches_taken_per_second', 'Batches taken a second', number],
+    ['bytes_sent_per_second', 'Bytes sent a second', bytes],
+    ['mailbox_messages', 'Messages in mailboxes', number],
+    ['mailbox_bytes', 'Bytes in mailboxes', bytes],
+    ['queued_bytes', 'Bytes queued on links', bytes],
+    ['up', 'Processes up', number],
+];
+
+// Fields of a process with a name and a form of their own; others are shown as they come.
+const FIELDS = {
+    uptime_seconds: ['up for', seconds],
+    lag_milliseconds: ['lag ms', number],
+    links_up: ['links up', number],
+    mailbox_messages: ['mailboxes', number],
+    mailbox_bytes: ['held', bytes],
+    queued_bytes: ['queued', bytes],
+    credit_bytes: ['credit', bytes],
+    bytes_sent: ['sent', bytes],
+    bytes_received: ['received', bytes],
+    batches_made: ['made', number],
+    batches_taken: ['taken', number],
+};
+// Fields that stand at the beginning of a row, or elsewhere on the page.
+const ELSEWHERE = new Set(['process', 'host', 'roles', 'up', 'why', 'links']);
+const JOB_ELSEWHERE = new Set(['job', 'era', 'epoch', 'epochs', 'step', 'steps', 'checkpoint', 'processes']);
+
+let columns = [];
+let rows = [];
+let notices = [];
+let status = null;
+let seen = 0;
+let lastEventAt = 0;
+let source = null;
+let connected = false;
+const curves = new Map();
+let linksBefore = new Map(); // of the event before: time and bytes of each link
+
+function inWords(field) {
+    return field.replaceAll('_', ' ');
+}
+
+// A figure of which nothing is known but its name.
+function anyFigure(field, value) {
+    if (typeof value !== 'number') return String(value);
+    return /(^|_)bytes(_|$)/.test(field) ? bytes(value) : number(value);
+}
+
+function isPlain(value) {
+    return ['number', 'string', 'boolean'].includes(typeof value);
+}
+
+function setState(state, text) {
+    const node = byId('state');
+    node.dataset.state = state;
+    say(node, text);
+}
+
+function noticeText(notice) {
+    const who = notice.process === undefined ? '' : `process ${notice.process} (${notice.roles ?? ''} on ${notice.host ?? ''})`;
+    switch (notice.what) {
+    case 'down': return `${who} does not answer: ${notice.why ?? ''}`;
+    case 'up': return `${who} answers again`;
+    case 'restarted': return `${who} was started again, as incarnation ${notice.incarnation}`;
+    case 'actors restarted': return `${who} started actors again, ${notice.restarts} times by now`;
+    case 'era': return `era ${notice.era} began: the job went back to its last checkpoint`;
+    case 'checkpoint': return `checkpoint of step ${notice.step}`;
+    case 'complete': return 'the job has ended: its last step was taken, and no process answers';
+    case 'silent': return 'no process answers: the job has ended or was stopped, or cannot be reached';
+    default: return inWords(String(notice.what));
+    }
+}
+
+function showState() {
+    if (!connected) {
+        setState('lost', lastEventAt === 0 ? 'Connecting.'
+            : `The connection was lost; trying again. What is shown is of ${clock(lastEventAt)}.`);
+        return;
+    }
+    if (status === null) return;
+    const down = status.processes.filter((process) => !process.up).length;
+    const last = notices.filter((notice) => notice.what === 'complete' || notice.what === 'silent').pop();
+    if (Date.now() - lastEventAt > STALE_MS)
+        setState('lost', `No news since ${clock(lastEventAt)}.`);
+    else if (down === status.processes.length && last !== undefined)
+        setState('ended', `At ${clock(last.time_ms)} ${noticeText(last)}.`);
+    else if (down > 0)
+        setState('down', `${down} of ${status.processes.length} processes do not answer.`);
+    else
+        setState('live', 'All processes answer.');
+}
+
+function showNow() {
+    const up = status.processes.filter((process) => process.up).length;
+    const figures = [
+        ['up', 'processes up', `${up} of ${status.processes.length}`, up],
+        ['era', 'era', number(status.era), status.era],
+        ['epoch', 'epoch', status.epochs ? `${status.epoch} of ${status.epochs}` : number(status.epoch), status.epoch],
+        ['step', 'step of the epoch', `${status.step} of ${status.steps}`, status.step],
+        ['checkpoint', 'last checkpoint', status.checkpoint === undefined ? 'none' : `step ${status.checkpoint}`,
+            status.checkpoint ?? ''],
+    ];
+    for (const [field, value] of Object.entries(status))
+        if (!JOB_ELSEWHERE.has(field) && isPlain(value))
+            figures.push([field, inWords(field), anyFigure(field, value), value]);
+    const list = byId('now');
+    for (const [field, label, text, value] of figures) {
+        let figure = list.querySelector(`dd[data-field="${CSS.escape(field)}"]`);
+        if (figure === null) {
+            figure = element('dd', { data: { field } });
+            list.append(element('div', {}, [element('dt', { text: label }), figure]));
+        }
+        say(figure, text);
+        figure.dataset.value = value;
+    }
+}
+
+function showCurves() {
+    const time = columns.indexOf('time_ms');
+    for (const [column, title, format] of CURVES) {
+        const at = columns.indexOf(column);
+        if (at < 0) continue;
+        if (!curves.has(column)) {
+            const curve = new Curve(title, format);
+            curve.figure.dataset.column = column;
+            curves.set(column, curve);
+            byId('curves').append(curve.figure);
+        }
+        curves.get(column).draw(rows.map((row) => [row[time], row[at]]));
+    }
+}
+
+function wanted(process) {
+    if (byId('down-only').checked && process.up) return false;
+    const words = byId('words').value.trim().toLowerCase().split(/\s+/).filter((word) => word !== '');
+    return words.every((word) => /^\d+$/.test(word) ? process.process === Number(word)
+        : process.host.toLowerCase().includes(word) || process.roles.toLowerCase().includes(word));
+}
+
+function showHosts(shown) {
+    const hosts = new Map();
+    for (const process of shown) {
+        if (!hosts.has(process.host)) hosts.set(process.host, []);
+        hosts.get(process.host).push(process);
+    }
+    byId('hosts').replaceChildren(...[...hosts].map(([host, processes]) =>
+        element('div', { class: 'card', data: { host } }, [
+            element('h3', { text: `${host}: ${processes.filter((process) => process.up).length} of ${processes.length} up` }),
+            element('ul', {}, processes.map((process) => element('li', {
+                class: process.up ? '' : 'down',
+                text: `${process.process} ${process.roles}${process.up ? '' : ', down'}`,
+                data: { process: process.process, up: process.up },
+                set: { title: process.up ? process.roles : process.why },
+            }))),
+        ])));
+}
+
+function showTable(shown) {
+    const fields = status.processes.length === 0 ? []
+        : Object.keys(status.processes[0]).filter((field) => !ELSEWHERE.has(field) && isPlain(status.processes[0][field]));
+    const head = byId('processes').tHead.rows[0];
+    const body = byId('processes').tBodies[0];
+    if (head.dataset.fields !== fields.join()) {
+        head.dataset.fields = fields.join();
+        head.replaceChildren(...['process', 'host', 'roles', 'state'].concat(
+            fields.map((field) => FIELDS[field]?.[0] ?? inWords(field)),
+        ).map((text, at) => element('th', { text, class: at > 0 && at < 4 ? 'text' : '', set: { scope: 'col' } })));
+    }
+    body.replaceChildren(...shown.map((process) => element('tr', {
+        class: process.up ? '' : 'down', data: { process: process.process },
+    }, [
+        element('th', { text: process.process, set: { scope: 'row' } }),
+        element('td', { class: 'text', text: process.host, data: { field: 'host' } }),
+        element('td', { class: 'text', text: process.roles, data: { field: 'roles' } }),
+        element('td', { class: 'text', text: process.up ? 'up' : `down: ${process.why}`, data: { field: 'up', value: process.up } }),
+        ...fields.map((field) => element('td', {
+            text: (FIELDS[field]?.[1] ?? ((value) => anyFigure(field, value)))(process[field]),
+            data: { field, value: process[field] },
+        })),
+    ])));
+}
+
+function showProcesses() {
+    const shown = status.processes.filter(wanted);
+    say(byId('shown'), `${shown.length} of ${status.processes.length} shown`);
+    showHosts(shown);
+    showTable(shown);
+}
+
+function showNotices() {
+    byId('no-notices').hidden = notices.length > 0;
+    const list = byId('notices');
+    const last = notices.at(-1)?.time_ms ?? 0;
+    // Of one look there may be several, which come in one event.
+    if (list.dataset.last === String(last)) return;
+    list.dataset.last = last;
+    list.replaceChildren(...notices.slice().reverse().map((notice) => element('li', { data: { what: notice.what } }, [
+        element('time', { text: clock(notice.time_ms), set: { datetime: new Date(notice.time_ms).toISOString() } }),
+        element('span', { text: noticeText(notice) }),
+    ])));
+}
+
+function show() {
+    showState();
+    if (status === null) return;
+    say(byId('job'), status.job);
+    const title = `${status.job}: epoch ${status.epoch}, step ${status.step}`;
+    if (document.title !== title) document.title = title;
+    showNow();
+    showCurves();
+    showProcesses();
+    showNotices();
+}
+
+// Of checkpoints in a row the last one is shown, as the server keeps it.
+function addNotice(notice) {
+    if (notice.what === 'checkpoint' && notices.at(-1)?.what === 'checkpoint') notices.pop();
+    notices.push(notice);
+    if (notices.length > NOTICES_MAX) notices.shift();
+}
+
+function take(event) {
+    const data = JSON.parse(event.data);
+    const id = Number(event.lastEventId);
+    // A server that was started again counts anew.
+    if (id < seen || columns.join() !== data.columns.join()) {
+        rows = [];
+        notices = [];
+    }
+    seen = id;
+    columns = data.columns;
+    rows = rows.concat(data.rows).slice(-ROWS_MAX);
+    for (const notice of data.notices) addNotice(notice);
+    status = data.status;
+    lastEventAt = Date.now();
+    connected = true;
+    show();
+}
+
+function connect() {
+    source = new EventSource(`/events?seen=${seen}`);
+    source.addEventListener('look', take);
+    source.addEventListener('error', () => {
+        connected = false;
+        showState();
+        // The browser tries again by itself, but not after an answer that refuses.
+        if (source.readyState === EventSource.CLOSED) setTimeout(connect, AGAIN_MS);
+    });
+}
+
+byId('filter').addEventListener('submit', (event) => event.preventDefault());
+byId('filter').addEventListener('input', () => status !== null && showProcesses());
+setInterval(showState, 1000);
+connect();
