@@ -8,7 +8,7 @@
 #include <troupe/loader.h>
 
 #include "api/link_options.h"
-#include "api/sample_spec_of.h"
+#include "api/public_spec.h"
 #include "graph/bijection.h"
 #include "graph/sample.h"
 #include "graph/samplers.h"
@@ -218,7 +218,7 @@ int loader_fill_spec(struct tr_graph *graph, const struct tr_loader_options *o,
 {
     uint32_t num_etypes = graph->book->types.num_etypes;
     struct error why = { 0 };
-    int rv = o->spec != NULL ? sample_spec_copy(spec, sample_spec_of(o->spec))
+    int rv = o->spec != NULL ? sample_spec_copy(spec, public_spec_draws(o->spec))
                              : sample_spec_alloc(spec, o->num_layers, num_etypes);
     if (rv != 0)
         return tr_error_set(error, rv, "%u layers of %u edge types: %s", o->num_layers, num_etypes,

@@ -49,8 +49,9 @@ libtr_api_la_SOURCES = \
     api/query.c \
     api/public_error.c \
     api/public_error.h \
+    api/public_spec.c \
+    api/public_spec.h \
     api/sample_once.c \
-    api/sample_spec_of.h \
     api/schema.c \
     api/schema.h \
     api/session.c \

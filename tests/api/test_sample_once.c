@@ -9,7 +9,7 @@
 #include <pthread.h>
 #include <troupe/troupe.h>
 
-#include "api/sample_spec_of.h"
+#include "api/public_spec.h"
 
 #define SECOND INT64_C(1000000000)
 #define SEEDS 40u
@@ -547,7 +547,8 @@ static void a_term_is_set_where_it_is_meant(void **state)
             ok(tr_sample_spec_set_fanout(spec, layers[i], etypes[j], 9, &failure), &failure);
             for (uint32_t l = 0; l < LAYERS; l++)
                 for (uint32_t e = 0; e < num_etypes; e++) {
-                    const struct sample_term *term = sample_spec_term(sample_spec_of(spec), l, e);
+                    const struct sample_term *term = sample_spec_term(public_spec_draws(spec), l,
+                                                                      e);
                     bool meant = (layers[i] == TR_EVERY || l == layers[i]) &&
                                  (etypes[j] == TR_EVERY || e == etypes[j]);
                     assert_int_equal(term->flags, meant ? SAMPLE_REPLACE : 0);
@@ -557,7 +558,7 @@ static void a_term_is_set_where_it_is_meant(void **state)
             ok(tr_sample_spec_set_replace(spec, layers[i], etypes[j], false, &failure), &failure);
             for (uint32_t l = 0; l < LAYERS; l++)
                 for (uint32_t e = 0; e < num_etypes; e++)
-                    assert_int_equal(sample_spec_term(sample_spec_of(spec), l, e)->flags, 0);
+                    assert_int_equal(sample_spec_term(public_spec_draws(spec), l, e)->flags, 0);
             tr_sample_spec_destroy(spec);
         }
     close_job(&job);
