@@ -4,6 +4,7 @@
  * once an epoch, of its own type and with its own ends, negatives are of the type of their pairs, the
  * batch's own edges are left out, the same on every placement; and what makes no set.
  */
+#include "tests/api/link_checks.h"
 #include "tests/api/outcome.h"
 #include "tests/api/sample_placements.h"
 
@@ -39,21 +40,12 @@ static const struct way ways[] = {
 };
 #define WAYS (sizeof ways / sizeof *ways)
 
-/* Some of each type, in no order of their numbers: all by rank, a range of ranks, and a list in which
- * some come twice, which is one of the same edges on every placement. */
+/* Some of each type, in no order of the types' numbers: all by rank, a list, and a range of ranks. */
 static void make_parts(struct tr_graph *graph, struct tr_nodes *parts[ETYPES])
 {
-    struct tr_nodes *all;
-    uint64_t ids[70];
     ok(tr_edges_all(graph, 1, &parts[0], &failure));
-    ok(tr_edges_all(graph, 2, &all, &failure));
-    for (size_t i = 0; i < 70; i++) {
-        uint64_t rank = (i % 9 == 8 ? i - 3 : i) * 7919 % tr_nodes_count(all);
-        ok(tr_edges_ids(all, rank, 1, TR_WAIT_FOREVER, &ids[i], &failure));
-    }
-    ok(tr_edges_listed(graph, 2, ids, 70, &parts[1], &failure));
+    parts[1] = list_some_edges(graph, 2, 70);
     ok(tr_edges_range(graph, 0, 11, 100, &parts[2], &failure));
-    tr_nodes_close(all);
 }
 
 static struct tr_nodes *make_set(struct tr_graph *graph)
@@ -74,27 +66,6 @@ static struct tr_nodes *make_set(struct tr_graph *graph)
     assert_int_equal(tr_nodes_count(set), count);
     assert_int_equal(tr_pairs_etype(set), TR_ETYPE_SEVERAL);
     return set;
-}
-
-/* The same ends as the graph says; counts[etype][edge] notes each. */
-static void check_pairs(struct tr_graph *graph, const struct tr_batch *batch,
-                        const struct tr_pairs *pairs, uint32_t *counts)
-{
-    const struct graph_etype *type = &sample.types.etypes[pairs->etype];
-    uint64_t *ends = calloc(2 * (size_t)pairs->count + 1, sizeof *ends);
-    size_t count;
-    assert_non_null(ends);
-    assert_non_null(pairs->edge_ids);
-    ok(tr_graph_find_edges(graph, pairs->etype, pairs->edge_ids, pairs->count, TR_WAIT_FOREVER,
-                           ends, ends + pairs->count, &failure));
-    const uint64_t *sources = tr_batch_nodes(batch, type->src, &count);
-    const uint64_t *destinations = tr_batch_nodes(batch, type->dst, &count);
-    for (uint32_t i = 0; i < pairs->count; i++) {
-        assert_int_equal(sources[pairs->sources[i]], ends[i]);
-        assert_int_equal(destinations[pairs->destinations[i]], ends[pairs->count + i]);
-        counts[pairs->edge_ids[i]]++;
-    }
-    free(ends);
 }
 
 /* As many as were asked for of the pairs of this type, all of them seeds of the types of their ends. */
@@ -118,35 +89,7 @@ static void check_negatives(const struct tr_batch *batch, const struct tr_pairs 
         assert_true(negatives.sources[i] < tr_batch_num_seeds(batch, type->src));
 }
 
-/* No layer draws an edge of the batch, and each draw is as full as the others allow. */
-static void check_left_out(struct tr_graph *graph, const struct tr_batch *batch,
-                           const struct tr_pairs *pairs)
-{
-    const uint32_t dst = sample.types.etypes[pairs->etype].dst;
-    size_t count;
-    const uint64_t *ids = tr_batch_nodes(batch, dst, &count);
-    uint64_t *degrees = calloc(count + 1, sizeof *degrees);
-    bool *own = calloc(sample.num_edges[pairs->etype] + 1, sizeof *own);
-    assert_true(degrees != NULL && own != NULL);
-    ok(tr_graph_in_degrees(graph, pairs->etype, ids, count, TR_WAIT_FOREVER, degrees, &failure));
-    for (uint32_t i = 0; i < pairs->count; i++) {
-        degrees[pairs->destinations[i]] -= !own[pairs->edge_ids[i]];
-        own[pairs->edge_ids[i]] = true;
-    }
-    for (uint32_t layer = 0; layer < 2; layer++) {
-        struct tr_block block = TR_BLOCK_INIT;
-        ok(tr_batch_block(batch, layer, pairs->etype, &block, &failure));
-        for (uint32_t e = 0; e < block.num_edges; e++)
-            assert_false(own[block.edge_ids[e]]);
-        for (uint32_t i = 0; i < block.num_dst; i++) {
-            uint64_t drawn = block.index[i + 1] - block.index[i];
-            assert_int_equal(drawn, degrees[i] < FANOUT ? degrees[i] : FANOUT);
-        }
-    }
-    free(degrees);
-    free(own);
-}
-
+/* counts[etype][edge] notes each edge of the batch. */
 static void check_batch(struct tr_graph *graph, const struct tr_batch *batch, const struct way *way,
                         uint32_t *counts[ETYPES])
 {
@@ -155,10 +98,12 @@ static void check_batch(struct tr_graph *graph, const struct tr_batch *batch, co
     for (uint32_t e = 0; e < ETYPES; e++) {
         ok(tr_batch_pairs_of(batch, e, &pairs, &failure));
         assert_int_equal(pairs.etype, e);
-        check_pairs(graph, batch, &pairs, counts[e]);
+        check_ends_of_pairs(graph, &sample, batch, &pairs);
+        for (uint32_t i = 0; i < pairs.count; i++)
+            counts[e][pairs.edge_ids[i]]++;
         check_negatives(batch, &pairs, way);
         if (way->exclude == TR_EXCLUDE_SELF)
-            check_left_out(graph, batch, &pairs);
+            check_draws_beside_pairs(graph, &sample, batch, &pairs, true, FANOUT);
         seeds += pairs.count;
     }
     assert_true(seeds <= BATCH && seeds <= tr_batch_step_seeds(batch));
@@ -366,7 +311,7 @@ static uint64_t run_draw(struct tr_graph *graph, struct tr_nodes *set, const str
         assert_memory_equal(pairs.edge_ids, ids + offset, count * sizeof *ids);
         check_negatives(batch, &pairs, way);
         if (way->exclude == TR_EXCLUDE_SELF)
-            check_left_out(graph, batch, &pairs);
+            check_draws_beside_pairs(graph, &sample, batch, &pairs, true, FANOUT);
     }
     ok(tr_batch_digest(batch, &digest, &failure));
     tr_batch_release(batch);

@@ -5,6 +5,7 @@
  * edges are left out of draws that are as full as the others allow, the same on every placement; and
  * what is refused.
  */
+#include "tests/api/link_checks.h"
 #include "tests/api/outcome.h"
 #include "tests/api/sample_placements.h"
 
@@ -61,23 +62,13 @@ static struct kind kind_of(uint32_t number)
     return kind;
 }
 
-/* Some edges twice, in no order; listed by rank, so that they are the same on every placement. */
 static struct tr_nodes *make_set(struct tr_graph *graph, const struct kind *kind, size_t count)
 {
-    struct tr_nodes *all, *set;
-    uint64_t *ids = calloc(count + 1, sizeof *ids);
-    assert_non_null(ids);
+    struct tr_nodes *all;
+    if (kind->listed)
+        return list_some_edges(graph, kind->etype, count);
     ok(tr_edges_all(graph, kind->etype, &all, &failure));
-    if (!kind->listed)
-        return free(ids), all;
-    for (size_t i = 0; i < count; i++) {
-        uint64_t rank = (i % 9 == 8 ? i - 3 : i) * 7919 % tr_nodes_count(all);
-        ok(tr_edges_ids(all, rank, 1, TR_WAIT_FOREVER, &ids[i], &failure));
-    }
-    ok(tr_edges_listed(graph, kind->etype, ids, count, &set, &failure));
-    tr_nodes_close(all);
-    free(ids);
-    return set;
+    return all;
 }
 
 static void ends_of(uint32_t etype, uint32_t *src, uint32_t *dst)
@@ -176,56 +167,18 @@ static void check_negatives(const struct tr_batch *batch, const struct kind *kin
         check_is_other(pairs.sources, pairs.count, i / from, negatives.sources[i]);
 }
 
-/* The ends are those of the edges. */
 static void check_ends(struct tr_graph *graph, const struct tr_batch *batch)
 {
     struct tr_pairs pairs = TR_PAIRS_INIT;
-    size_t count;
-    uint32_t src, dst;
     ok(tr_batch_pairs(batch, &pairs, &failure));
-    uint64_t *ends = calloc(2 * (size_t)pairs.count + 1, sizeof *ends);
-    assert_non_null(ends);
-    ok(tr_graph_find_edges(graph, pairs.etype, pairs.edge_ids, pairs.count, TR_WAIT_FOREVER, ends,
-                           ends + pairs.count, &failure));
-    ends_of(pairs.etype, &src, &dst);
-    const uint64_t *sources = tr_batch_nodes(batch, src, &count);
-    const uint64_t *destinations = tr_batch_nodes(batch, dst, &count);
-    for (uint32_t i = 0; i < pairs.count; i++) {
-        assert_int_equal(sources[pairs.sources[i]], ends[i]);
-        assert_int_equal(destinations[pairs.destinations[i]], ends[pairs.count + i]);
-    }
-    free(ends);
+    check_ends_of_pairs(graph, &sample, batch, &pairs);
 }
 
-/* No layer draws an edge of the batch, and each draw is as full as the others allow. */
 static void check_left_out(struct tr_graph *graph, const struct tr_batch *batch, bool left_out)
 {
     struct tr_pairs pairs = TR_PAIRS_INIT;
-    uint32_t src, dst;
-    size_t count;
     ok(tr_batch_pairs(batch, &pairs, &failure));
-    ends_of(pairs.etype, &src, &dst);
-    const uint64_t *ids = tr_batch_nodes(batch, dst, &count);
-    uint64_t *degrees = calloc(count + 1, sizeof *degrees);
-    bool *own = calloc(sample.num_edges[pairs.etype] + 1, sizeof *own);
-    assert_true(degrees != NULL && own != NULL);
-    ok(tr_graph_in_degrees(graph, pairs.etype, ids, count, TR_WAIT_FOREVER, degrees, &failure));
-    for (uint32_t i = 0; i < pairs.count && left_out; i++) {
-        degrees[pairs.destinations[i]] -= !own[pairs.edge_ids[i]];
-        own[pairs.edge_ids[i]] = true;
-    }
-    for (uint32_t layer = 0; layer < 2; layer++) {
-        struct tr_block block = TR_BLOCK_INIT;
-        ok(tr_batch_block(batch, layer, pairs.etype, &block, &failure));
-        for (uint32_t e = 0; e < block.num_edges; e++)
-            assert_false(own[block.edge_ids[e]]);
-        for (uint32_t i = 0; i < block.num_dst; i++) {
-            uint64_t drawn = block.index[i + 1] - block.index[i];
-            assert_int_equal(drawn, degrees[i] < FANOUT ? degrees[i] : FANOUT);
-        }
-    }
-    free(degrees);
-    free(own);
+    check_draws_beside_pairs(graph, &sample, batch, &pairs, left_out, FANOUT);
 }
 
 static void set_options(struct tr_loader_options *options, const struct kind *kind)

@@ -5,6 +5,7 @@
  * placement; edges that a program leaves out beside; and what is refused.
  */
 #include "partition/build/partition.h"
+#include "tests/api/link_checks.h"
 #include "tests/api/outcome.h"
 #include "tests/api/sample_placements.h"
 #include "tests/scratch.h"
@@ -167,21 +168,13 @@ static uint64_t check_batch(const struct tr_batch *batch, const struct kind *kin
     return reverses;
 }
 
-/* Listed by rank, so that they are the same on every placement; some twice. */
 static struct tr_nodes *make_set(struct tr_graph *graph, const struct kind *kind)
 {
-    struct tr_nodes *all, *set;
-    uint64_t ids[60];
+    struct tr_nodes *all;
+    if (kind->listed)
+        return list_some_edges(graph, kind->etype, 60);
     ok(tr_edges_all(graph, kind->etype, &all, &failure));
-    if (!kind->listed)
-        return all;
-    for (size_t i = 0; i < 60; i++) {
-        uint64_t rank = (i % 9 == 8 ? i - 3 : i) * 7919 % tr_nodes_count(all);
-        ok(tr_edges_ids(all, rank, 1, TR_WAIT_FOREVER, &ids[i], &failure));
-    }
-    ok(tr_edges_listed(graph, kind->etype, ids, 60, &set, &failure));
-    tr_nodes_close(all);
-    return set;
+    return all;
 }
 
 static uint64_t run_loader(struct tr_graph *graph, const struct kind *kind)

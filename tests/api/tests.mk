@@ -2,11 +2,12 @@
 # Tests of api/.
 
 # What calls came to; the small graph that most tests share; the random ones that some cut in many ways;
-# the processes of a cluster file.
+# what batches of their edges hold; the processes of a cluster file.
 api_outcome = tests/api/outcome.c tests/api/outcome.h
 api_world = tests/api/api_world.c tests/api/api_world.h $(api_outcome)
 sample_placements = tests/api/sample_placements.c tests/api/sample_placements.h $(api_outcome) \
     tests/partition/graph_util.h tests/partition/raw_util.h
+link_checks = tests/api/link_checks.c tests/api/link_checks.h $(sample_placements)
 
 cluster_job = tests/api/cluster_job.c tests/api/cluster_job.h
 
@@ -59,12 +60,12 @@ tests_api_test_join_LDADD = $(api_libs) $(test_libs)
 
 check_PROGRAMS += tests/api/test_edge_types
 TESTS += tests/api/test_edge_types
-tests_api_test_edge_types_SOURCES = tests/api/test_edge_types.c $(sample_placements)
+tests_api_test_edge_types_SOURCES = tests/api/test_edge_types.c $(link_checks)
 tests_api_test_edge_types_LDADD = $(api_libs) $(test_libs)
 
 check_PROGRAMS += tests/api/test_link_prediction
 TESTS += tests/api/test_link_prediction
-tests_api_test_link_prediction_SOURCES = tests/api/test_link_prediction.c $(sample_placements)
+tests_api_test_link_prediction_SOURCES = tests/api/test_link_prediction.c $(link_checks)
 tests_api_test_link_prediction_LDADD = $(api_libs) $(test_libs)
 check_PROGRAMS += tests/api/test_negative_edges
 TESTS += tests/api/test_negative_edges
@@ -72,7 +73,7 @@ tests_api_test_negative_edges_SOURCES = tests/api/test_negative_edges.c tests/gr
 tests_api_test_negative_edges_LDADD = $(api_libs) $(test_libs) -lm
 check_PROGRAMS += tests/api/test_reverse_exclusion
 TESTS += tests/api/test_reverse_exclusion
-tests_api_test_reverse_exclusion_SOURCES = tests/api/test_reverse_exclusion.c $(sample_placements)
+tests_api_test_reverse_exclusion_SOURCES = tests/api/test_reverse_exclusion.c $(link_checks)
 tests_api_test_reverse_exclusion_LDADD = $(api_libs) $(test_libs)
 
 check_PROGRAMS += tests/api/test_pairs
