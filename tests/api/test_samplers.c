@@ -18,74 +18,40 @@ struct way {
     bool replace;
     const char *mask, *weights;
     enum tr_sampler sampler;
-    uint64_t digest;       /* of two epochs, on any placement */
     bool goes_out[LAYERS]; /* along out-edges */
     bool total;            /* fanouts are over all edge types together */
 };
 
-#define DRAWS TR_SAMPLER_NEIGHBORS
-#define LABOR TR_SAMPLER_LABOR
-#define POISSON TR_SAMPLER_LABOR_POISSON
-#define INWARDS      \
-    {                \
-        false, false \
-    }
-
 static const struct way WAYS[] = {
-    { { 3, 4 }, false, "keep", NULL, DRAWS, UINT64_C(0x81c8a0862e5debc6), INWARDS, false },
-    { { 3, 4 }, true, "keep", NULL, DRAWS, UINT64_C(0xb434d805a859edf5), INWARDS, false },
-    { { TR_FANOUT_ALL, 2 },
-      false,
-      "keep",
-      NULL,
-      DRAWS,
-      UINT64_C(0x816f5751428ccf5a),
-      INWARDS,
-      false },
-    { { 3, 4 }, false, NULL, "prob", DRAWS, UINT64_C(0xf5d6b1e7600a9722), INWARDS, false },
-    { { 3, 4 }, true, NULL, "prob", DRAWS, UINT64_C(0x66e786a65c9a7c15), INWARDS, false },
-    { { 3, 4 }, false, "keep", "prob", DRAWS, UINT64_C(0x4ed6278fa0e63c0b), INWARDS, false },
-    { { TR_FANOUT_ALL, 2 },
-      false,
-      NULL,
-      "prob",
-      DRAWS,
-      UINT64_C(0x5e02dc0927872c00),
-      INWARDS,
-      false },
-    { { 3, 4 }, false, NULL, NULL, LABOR, UINT64_C(0x1b00641ac2ff937f), INWARDS, false },
-    { { 2, TR_FANOUT_ALL },
-      false,
-      "keep",
-      NULL,
-      LABOR,
-      UINT64_C(0x6b1397ece3de1790),
-      INWARDS,
-      false },
-    { { 3, 4 }, false, NULL, NULL, POISSON, UINT64_C(0xbd2a47e577ee1d61), INWARDS, false },
-    { { 0, 4 }, false, "keep", NULL, POISSON, UINT64_C(0x6985c98a9b9de04b), INWARDS, false },
-    { { 3, 4 }, false, NULL, NULL, DRAWS, UINT64_C(0xe7affd9a1c6aed14), { true, true }, false },
-    { { 3, 4 }, true, NULL, NULL, DRAWS, UINT64_C(0xd63723d95d0c8d96), { true, false }, false },
-    { { TR_FANOUT_ALL, 2 },
-      false,
-      NULL,
-      NULL,
-      DRAWS,
-      UINT64_C(0xcedf925b61e219c4),
-      { false, true },
-      false },
-    { { 3, 4 }, false, NULL, NULL, DRAWS, UINT64_C(0xd90cb0b99cfef756), INWARDS, true },
-    { { 5, 6 }, true, NULL, NULL, DRAWS, UINT64_C(0xb176164f86aaf109), { true, false }, true },
-    { { TR_FANOUT_ALL, 7 },
-      false,
-      NULL,
-      NULL,
-      DRAWS,
-      UINT64_C(0x5c7c3dd6127ea84d),
-      { false, true },
-      true },
+    { { 3, 4 }, .mask = "keep" },
+    { { 3, 4 }, .replace = true, .mask = "keep" },
+    { { TR_FANOUT_ALL, 2 }, .mask = "keep" },
+    { { 3, 4 }, .weights = "prob" },
+    { { 3, 4 }, .replace = true, .weights = "prob" },
+    { { 3, 4 }, .mask = "keep", .weights = "prob" },
+    { { TR_FANOUT_ALL, 2 }, .weights = "prob" },
+    { { 3, 4 }, .sampler = TR_SAMPLER_LABOR },
+    { { 2, TR_FANOUT_ALL }, .mask = "keep", .sampler = TR_SAMPLER_LABOR },
+    { { 3, 4 }, .sampler = TR_SAMPLER_LABOR_POISSON },
+    { { 0, 4 }, .mask = "keep", .sampler = TR_SAMPLER_LABOR_POISSON },
+    { { 3, 4 }, .goes_out = { true, true } },
+    { { 3, 4 }, .replace = true, .goes_out = { true, false } },
+    { { TR_FANOUT_ALL, 2 }, .goes_out = { false, true } },
+    { { 3, 4 }, .total = true },
+    { { 5, 6 }, .replace = true, .goes_out = { true, false }, .total = true },
+    { { TR_FANOUT_ALL, 7 }, .goes_out = { false, true }, .total = true },
 };
 #define NUM_WAYS (sizeof WAYS / sizeof *WAYS)
+
+/* The digests of two epochs by each way, on any placement. */
+static const uint64_t DIGESTS[NUM_WAYS] = {
+    UINT64_C(0x81c8a0862e5debc6), UINT64_C(0xb434d805a859edf5), UINT64_C(0x816f5751428ccf5a),
+    UINT64_C(0xf5d6b1e7600a9722), UINT64_C(0x66e786a65c9a7c15), UINT64_C(0x4ed6278fa0e63c0b),
+    UINT64_C(0x5e02dc0927872c00), UINT64_C(0x1b00641ac2ff937f), UINT64_C(0x6b1397ece3de1790),
+    UINT64_C(0xbd2a47e577ee1d61), UINT64_C(0x6985c98a9b9de04b), UINT64_C(0xe7affd9a1c6aed14),
+    UINT64_C(0xd63723d95d0c8d96), UINT64_C(0xcedf925b61e219c4), UINT64_C(0xd90cb0b99cfef756),
+    UINT64_C(0xb176164f86aaf109), UINT64_C(0x5c7c3dd6127ea84d),
+};
 
 /* The digests of batches by the same ways that leave edges out. */
 static const uint64_t LEFT_OUT_DIGESTS[NUM_WAYS] = {
@@ -278,78 +244,112 @@ static uint64_t run(const char *path, int placement)
     return all;
 }
 
-/* The features of edges lie with their destinations, and LABOR's numbers are of sources. */
-static uint64_t refuse_out(const char *path, int placement)
+/* A draw from one node by the spec: what the call gives. */
+static int try_draw(struct tr_graph *graph, const struct tr_sample_spec *spec)
+{
+    const uint64_t seed = 0;
+    struct tr_sample_options options;
+    struct tr_batch *batch;
+    tr_sample_options_init(&options);
+    options.spec = spec;
+    options.seeds = &seed;
+    options.num_seeds = 1;
+    int rv = tr_sample(graph, &options, 30 * SECOND, &batch, &failure);
+    tr_batch_release(batch);
+    return rv;
+}
+
+/* Papers have in-edges of two types, which are drawn together or each by itself. */
+static uint64_t refuse_totals(const char *path, int placement)
 {
     struct tr_graph *graph;
     struct tr_session *session = placement_open(path, placement, &graph);
     struct tr_sample_spec *spec;
-    const uint64_t seed = 0;
-    struct tr_sample_options options;
-    struct tr_batch *batch;
     ok(tr_sample_spec_create(graph, LAYERS, &spec, &failure));
-    /* Papers have in-edges of two types, which are drawn together or each by itself. */
     assert_int_equal(tr_sample_spec_set_total(spec, 1, 2, 3, &failure), TR_ERANGE);
     assert_int_equal(tr_sample_spec_set_total(spec, LAYERS, 1, 3, &failure), TR_ERANGE);
     assert_int_equal(tr_sample_spec_set_total(spec, 1, 1, -2, &failure), TR_ERANGE);
     ok(tr_sample_spec_set_total(spec, 1, 1, 3, &failure));
-    tr_sample_options_init(&options);
-    options.spec = spec;
-    options.seeds = &seed;
-    options.num_seeds = 1;
-    ok(tr_sample(graph, &options, 30 * SECOND, &batch, &failure));
-    tr_batch_release(batch);
+    ok(try_draw(graph, spec));
     ok(tr_sample_spec_set_fanout(spec, 1, 1, 3, &failure));
-    assert_int_equal(tr_sample(graph, &options, 30 * SECOND, &batch, &failure), TR_EINVAL);
+    assert_int_equal(try_draw(graph, spec), TR_EINVAL);
     assert_string_equal(failure.message,
                         "spec: layer 1: edges of type writes are drawn in total with those of type "
                         "cites, which have another fanout or draw otherwise; set both alike");
     ok(tr_sample_spec_set_fanout(spec, 1, TR_EVERY, 3, &failure));
-    ok(tr_sample(graph, &options, 30 * SECOND, &batch, &failure));
-    tr_batch_release(batch);
-    ok(tr_sample_spec_set_direction(spec, 1, 0, TR_OUT_EDGES, &failure));
-    tr_sample_options_init(&options);
-    options.spec = spec;
-    options.seeds = &seed;
-    options.num_seeds = 1;
-    ok(tr_sample(graph, &options, 30 * SECOND, &batch, &failure));
-    tr_batch_release(batch);
-    ok(tr_sample_spec_set_mask(spec, 1, 0, "keep", &failure));
-    assert_int_equal(tr_sample(graph, &options, 30 * SECOND, &batch, &failure), TR_EUNSUPPORTED);
-    assert_non_null(strstr(failure.message, "import the graph with --reverse-types"));
-    ok(tr_sample_spec_set_mask(spec, 1, 0, NULL, &failure));
-    ok(tr_sample_spec_set_sampler(spec, TR_SAMPLER_LABOR, &failure));
-    assert_int_equal(tr_sample(graph, &options, 30 * SECOND, &batch, &failure), TR_EUNSUPPORTED);
+    ok(try_draw(graph, spec));
     tr_sample_spec_destroy(spec);
     tr_graph_close(graph);
     tr_session_close(session);
     return 0;
 }
 
+/* The features of edges lie with their destinations, and LABOR's numbers are of sources. */
+static uint64_t refuse_out(const char *path, int placement)
+{
+    struct tr_graph *graph;
+    struct tr_session *session = placement_open(path, placement, &graph);
+    struct tr_sample_spec *spec;
+    ok(tr_sample_spec_create(graph, LAYERS, &spec, &failure));
+    ok(tr_sample_spec_set_fanout(spec, 1, TR_EVERY, 3, &failure));
+    ok(tr_sample_spec_set_direction(spec, 1, 0, TR_OUT_EDGES, &failure));
+    ok(try_draw(graph, spec));
+    ok(tr_sample_spec_set_mask(spec, 1, 0, "keep", &failure));
+    assert_int_equal(try_draw(graph, spec), TR_EUNSUPPORTED);
+    assert_non_null(strstr(failure.message, "import the graph with --reverse-types"));
+    ok(tr_sample_spec_set_mask(spec, 1, 0, NULL, &failure));
+    ok(tr_sample_spec_set_sampler(spec, TR_SAMPLER_LABOR, &failure));
+    assert_int_equal(try_draw(graph, spec), TR_EUNSUPPORTED);
+    tr_sample_spec_destroy(spec);
+    tr_graph_close(graph);
+    tr_session_close(session);
+    return 0;
+}
+
+/* The graph that all tests draw from: its edges have what they may be drawn by. */
+static void make_graph(bool out_edges)
+{
+    sample_init(&sample, true, NODES, EDGES, 21);
+    sample.drawn_by = true;
+    sample.out_edges = out_edges;
+}
+
+static void totals_of_unlike_edge_types_are_refused(void **state)
+{
+    (void)state;
+    make_graph(true);
+    placements_agree(&sample, 1, 0, refuse_totals);
+    sample_fini(&sample);
+}
+
 static void out_edges_are_drawn_evenly_alone(void **state)
 {
     (void)state;
-    sample_init(&sample, true, NODES, EDGES, 21);
-    sample.drawn_by = sample.out_edges = true;
+    make_graph(true);
     placements_agree(&sample, 1, 0, refuse_out);
     sample_fini(&sample);
 }
 
-static void placements_draw_the_same(void **state)
+/* The sums of the last placement are those that were recorded. */
+static void check_digests(const uint64_t *expected)
 {
     int differ = 0;
-    (void)state;
-    sample_init(&sample, true, NODES, EDGES, 21);
-    sample.drawn_by = sample.out_edges = true;
-    count_allowed();
-    placements_agree(&sample, PLACEMENTS, 0, run);
     for (size_t w = 0; w < NUM_WAYS; w++)
-        if (sums[w] != WAYS[w].digest) {
+        if (sums[w] != expected[w]) {
             print_error("way %zu: 0x%016" PRIx64 "\n", w, sums[w]);
             differ++;
         }
-    sample_fini(&sample);
     assert_int_equal(differ, 0);
+}
+
+static void placements_draw_the_same(void **state)
+{
+    (void)state;
+    make_graph(true);
+    count_allowed();
+    placements_agree(&sample, PLACEMENTS, 0, run);
+    sample_fini(&sample);
+    check_digests(DIGESTS);
 }
 
 /* The edges to leave out, by type and global ID: all in-edges of all nodes say their original IDs. */
@@ -436,21 +436,14 @@ static uint64_t draw_left_out(const char *path, int placement)
 /* What is left out is never drawn, and draws are as full as the rest allows. */
 static void placements_leave_the_same_out(void **state)
 {
-    int differ = 0;
     (void)state;
-    sample_init(&sample, true, NODES, EDGES, 21);
-    sample.drawn_by = sample.out_edges = true;
+    make_graph(true);
     leaves_out = true;
     count_allowed();
     placements_agree(&sample, PLACEMENTS, 0, draw_left_out);
     leaves_out = false;
-    for (size_t w = 0; w < NUM_WAYS; w++)
-        if (sums[w] != LEFT_OUT_DIGESTS[w]) {
-            print_error("way %zu: 0x%016" PRIx64 "\n", w, sums[w]);
-            differ++;
-        }
     sample_fini(&sample);
-    assert_int_equal(differ, 0);
+    check_digests(LEFT_OUT_DIGESTS);
 }
 
 static uint64_t refuse(const char *path, int placement)
@@ -478,25 +471,17 @@ static uint64_t refuse(const char *path, int placement)
     assert_int_equal(tr_sample_spec_set_sampler(spec, (enum tr_sampler)3, &failure), TR_ERANGE);
     assert_string_equal(failure.message, "sampler: 3 is not a value of enum tr_sampler");
     /* LABOR draws evenly, and each edge once. */
-    const uint64_t seed = 0;
-    struct tr_sample_options options;
-    struct tr_batch *batch;
-    tr_sample_options_init(&options);
-    options.spec = spec;
-    options.seeds = &seed;
-    options.num_seeds = 1;
     ok(tr_sample_spec_set_sampler(spec, TR_SAMPLER_LABOR, &failure));
     ok(tr_sample_spec_set_weights(spec, 0, 0, "prob", &failure));
-    assert_int_equal(tr_sample(graph, &options, 30 * SECOND, &batch, &failure), TR_EUNSUPPORTED);
+    assert_int_equal(try_draw(graph, spec), TR_EUNSUPPORTED);
     assert_string_equal(failure.message,
                         "spec: layer 0, edges of type writes: the labor sampler has no weights; "
                         "leave them out, or draw by the sampler of neighbors");
     ok(tr_sample_spec_set_weights(spec, 0, 0, NULL, &failure));
     ok(tr_sample_spec_set_replace(spec, 0, 0, true, &failure));
-    assert_int_equal(tr_sample(graph, &options, 30 * SECOND, &batch, &failure), TR_EUNSUPPORTED);
+    assert_int_equal(try_draw(graph, spec), TR_EUNSUPPORTED);
     ok(tr_sample_spec_set_replace(spec, 0, 0, false, &failure));
-    ok(tr_sample(graph, &options, 30 * SECOND, &batch, &failure));
-    tr_batch_release(batch);
+    ok(try_draw(graph, spec));
     /* The partitions have no out-edges. */
     assert_int_equal(tr_sample_spec_set_direction(spec, 0, 0, TR_OUT_EDGES, &failure),
                      TR_EUNSUPPORTED);
@@ -515,8 +500,7 @@ static uint64_t refuse(const char *path, int placement)
 static void what_cannot_be_drawn_by_is_named(void **state)
 {
     (void)state;
-    sample_init(&sample, true, NODES, EDGES, 21);
-    sample.drawn_by = true;
+    make_graph(false);
     placements_agree(&sample, 1, 0, refuse);
     sample_fini(&sample);
 }
@@ -527,6 +511,7 @@ int main(void)
         cmocka_unit_test(placements_draw_the_same),
         cmocka_unit_test(placements_leave_the_same_out),
         cmocka_unit_test(what_cannot_be_drawn_by_is_named),
+        cmocka_unit_test(totals_of_unlike_edge_types_are_refused),
         cmocka_unit_test(out_edges_are_drawn_evenly_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
