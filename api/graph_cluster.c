@@ -248,7 +248,14 @@ int graph_spawn_status(struct tr_graph *graph)
         .node = graph->process,
         .incarnation = graph_incarnation(graph),
         .begin_ns = env_now_ns(session->env),
+        .usage = process_usage_read,
     };
+    struct process_usage used;
+    struct timespec began;
+    process_usage_read(&used);
+    graph->status.begin_cpu_ns = used.cpu_ns;
+    if (clock_gettime(CLOCK_REALTIME, &began) == 0)
+        graph->status.began_at = (double)began.tv_sec + (double)began.tv_nsec / 1e9;
     /* The struct is filled without a cluster too: the metrics read it. */
     if (!session->in_cluster)
         return 0; /* nobody could ask it */
@@ -337,4 +344,16 @@ void tr_graph_note_epochs(struct tr_graph *graph, uint32_t epochs)
 {
     if (!session_is_child(graph->session))
         job_progress_note_epochs(&graph->progress, epochs);
+}
+
+void tr_graph_note_loss(struct tr_graph *graph, double loss)
+{
+    if (!session_is_child(graph->session))
+        job_progress_note_loss(&graph->progress, loss);
+}
+
+void tr_graph_note_score(struct tr_graph *graph, const char *name, double score)
+{
+    if (!session_is_child(graph->session))
+        job_progress_note_score(&graph->progress, name != NULL ? name : "", score);
 }

@@ -171,6 +171,25 @@ static int next_batch(struct tr_loader *l, int64_t timeout_ns, struct sampled_ba
     return loader_fail(l, "next", rv, &why, error);
 }
 
+/* Nodes, or pairs where a batch is of these. */
+static uint64_t count_seeds(const struct mini_batch *batch)
+{
+    uint64_t seeds = 0, pairs = 0;
+    for (uint32_t t = 0; t < batch->num_ntypes; t++)
+        seeds += batch->nodes[t].num_seeds;
+    for (uint32_t t = 0; t < batch->num_pair_types; t++)
+        pairs += batch->pairs[t].count;
+    return pairs != 0 ? pairs : seeds;
+}
+
+/* A batch was taken, and is no evaluation's. */
+static void note_batch(const struct tr_loader *l, const struct mini_batch *batch)
+{
+    struct job_progress *progress = &l->graph->progress;
+    job_progress_note_step(progress, l->epoch, l->next, l->num_batches);
+    job_progress_note_seeds(progress, count_seeds(batch), env_now_ns(l->graph->session->env));
+}
+
 int tr_loader_next(struct tr_loader *loader, int64_t timeout_ns, struct tr_batch **out,
                    struct tr_error *error)
 {
@@ -190,8 +209,7 @@ int tr_loader_next(struct tr_loader *loader, int64_t timeout_ns, struct tr_batch
     } else {
         rv = next_batch(loader, timeout_ns, &batch, error);
         if (rv == 0 && (loader->open.flags & MSG_LOADER_SHUFFLE) != 0) /* not an evaluation's */
-            job_progress_note_step(&loader->graph->progress, loader->epoch, loader->next,
-                                   loader->num_batches);
+            note_batch(loader, &batch->space.batch);
     }
     *out = (struct tr_batch *)(void *)batch;
     /* This comes last: another thread may close and free the loader from here on. */

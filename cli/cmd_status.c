@@ -59,6 +59,16 @@ static const struct option_spec TOP_OPTIONS[] = {
     OPTION_ROW_END,
 };
 
+/* What there is none of is an empty cell. */
+static void report_known(struct report *report, const char *key, const char *label, bool known,
+                         double number)
+{
+    if (known)
+        report_real(report, key, label, number);
+    else
+        report_absent(report, key, label);
+}
+
 static void report_job(struct report *report, const struct tr_job_status *job)
 {
     report_text(report, "job", "job", job->name);
@@ -69,6 +79,15 @@ static void report_job(struct report *report, const struct tr_job_status *job)
     report_count(report, "steps", "of", job->steps);
     if (job->has_checkpoint)
         report_count(report, "checkpoint", "last checkpoint, at step", job->checkpoint);
+    if (job->checkpoint_age_s >= 0)
+        report_seconds(report, "checkpoint_age_seconds", "committed before", job->checkpoint_age_s);
+    if (job->has_loss)
+        report_real(report, "loss", "training loss", job->loss);
+    if (job->has_score) {
+        report_text(report, "score_name", "validation by", job->score_name);
+        report_real(report, "score", "score", job->score);
+    }
+    report_real(report, "seeds_per_second", "seeds/s", job->seeds_per_s);
 }
 
 static void report_line(struct report *report, uint32_t process,
@@ -82,6 +101,12 @@ static void report_line(struct report *report, uint32_t process,
     report_count(report, "incarnation", "incarnation", line->incarnation);
     report_seconds(report, "uptime_seconds", "uptime", line->uptime_s);
     report_real(report, "lag_milliseconds", "lag ms", line->round_trip_s * 1e3);
+    report_bytes(report, "rss_bytes", "RSS", line->rss_bytes);
+    report_seconds(report, "cpu_seconds", "CPU", line->cpu_s);
+    report_real(report, "cpus", "CPUs", line->cpus);
+    report_known(report, "loss", "loss", line->has_loss, line->loss);
+    report_real(report, "seeds_per_second", "seeds/s", line->seeds_per_s);
+    report_count(report, "restarts", "restarts", line->restarts);
     report_count(report, "links_up", "links up", line->links_up);
     report_count(report, "mailbox_messages", "mailboxes", line->mailbox_messages);
     report_bytes(report, "mailbox_bytes", "held", line->mailbox_bytes);
@@ -210,13 +235,18 @@ static void draw_line(uint32_t process, const struct tr_process_status *line, st
     }
     double seconds = before->at_ns != 0 ? (double)(at_ns - before->at_ns) / 1e9 : 0;
     uint64_t bytes = line->sent_bytes + line->received_bytes;
-    printf("%5u %-12.12s %-24.24s %7.2f %5u/%-5u %9" PRIu64 " %9.1f %9.1f %9.1f %8.1f %8.1f%s\n",
+    char loss[16] = "-";
+    if (line->has_loss)
+        snprintf(loss, sizeof loss, "%.4g", line->loss);
+    printf("%5u %-12.12s %-24.24s %7.2f %5u/%-5u %6.2f %9.1f %9" PRIu64
+           " %9.1f %9.1f %9.1f %8.1f %8.1f %9.0f %8s%s\n",
            process, line->host, line->roles, line->round_trip_s * 1e3, line->links_up, line->links,
-           line->mailbox_messages, (double)line->mailbox_bytes / 1048576,
-           (double)line->credit_bytes / 1048576,
+           line->cpus, (double)line->rss_bytes / 1048576, line->mailbox_messages,
+           (double)line->mailbox_bytes / 1048576, (double)line->credit_bytes / 1048576,
            cmd_status_rate(bytes, before->bytes, seconds) / 1048576,
            cmd_status_rate(line->batches_made, before->made, seconds),
-           cmd_status_rate(line->batches_taken, before->taken, seconds), end);
+           cmd_status_rate(line->batches_taken, before->taken, seconds), line->seeds_per_s, loss,
+           end);
     *before = (struct rates){ at_ns, bytes, line->batches_made, line->batches_taken };
 }
 
@@ -229,7 +259,15 @@ static void draw_job(const struct tr_job_status *job, const char *end)
     printf("era %" PRIu32 ", epoch %" PRIu32, job->era, job->epoch);
     if (job->epochs != 0)
         printf(" of %" PRIu32, job->epochs);
-    printf(", step %" PRIu64 " of %" PRIu64 ", %s%s\n", job->step, job->steps, checkpoint, end);
+    printf(", step %" PRIu64 " of %" PRIu64 ", %s", job->step, job->steps, checkpoint);
+    if (job->checkpoint_age_s >= 0)
+        printf(" %.0f s ago", job->checkpoint_age_s);
+    printf(", %.0f seeds/s", job->seeds_per_s);
+    if (job->has_loss)
+        printf(", loss %.4g", job->loss);
+    if (job->has_score)
+        printf(", validation %s %.4g", job->score_name, job->score);
+    printf("%s\n", end);
 }
 
 static int cmd_status_draw(struct tr_observer *observer, struct rates *rates, bool terminal,
@@ -241,8 +279,9 @@ static int cmd_status_draw(struct tr_observer *observer, struct rates *rates, bo
     if (terminal)
         printf("\033[H%s: %u processes; q ends%s\n", job.name, job.num_processes, end);
     draw_job(&job, end);
-    printf("%5s %-12s %-24s %7s %11s %9s %9s %9s %9s %8s %8s%s\n", "", "host", "roles", "lag ms",
-           "links", "messages", "held MiB", "cred MiB", "MiB/s", "made/s", "taken/s", end);
+    printf("%5s %-12s %-24s %7s %11s %6s %9s %9s %9s %9s %9s %8s %8s %9s %8s%s\n", "", "host",
+           "roles", "lag ms", "links", "CPUs", "RSS MiB", "messages", "held MiB", "cred MiB",
+           "MiB/s", "made/s", "taken/s", "seeds/s", "loss", end);
     for (uint32_t p = 0; rv == 0 && p < job.num_processes; p++) {
         struct tr_process_status line = TR_PROCESS_STATUS_INIT;
         rv = tr_observer_process(observer, p, &line, error);

@@ -10,6 +10,7 @@
  */
 #include <inttypes.h>
 #include <jansson.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -49,6 +50,7 @@ struct observer_seen {
     uint64_t round_trip_ns;        /* of the last answer */
     uint64_t at_ns;                /* when it came */
     uint64_t answers;              /* and failures: so often was it asked */
+    double cpus;                   /* processors in use between two answers; below 0: one came */
     char why[TR_OBSERVER_WHY_MAX]; /* no connection was made since the last answer; "" */
 };
 
@@ -84,11 +86,25 @@ struct tr_observer {
 
 static void observer_ask(struct actor *self, void *arg);
 
+/* Processors that a process used since its answer before. */
+static double observer_cpus(const struct observer_seen *seen, json_t *document, uint64_t now_ns)
+{
+    const char *const key = "cpu_seconds";
+    double before = json_number_value(json_object_get(seen->document, key));
+    double used = json_number_value(json_object_get(document, key)) - before;
+    double seconds = (double)(now_ns - seen->at_ns) / 1e9;
+    /* Less than before: it is another life of the process. */
+    bool known = seen->document != NULL && document != NULL && seconds > 0 && used >= 0 &&
+                 isfinite(used);
+    return known ? used / seconds : -1;
+}
+
 static void observer_note(struct actor *self, struct observed_process *asked, json_t *document)
 {
     struct tr_observer *observer = asked->observer;
     uint64_t now_ns = actor_now_ns(self);
     pthread_mutex_lock(&observer->mutex);
+    asked->seen.cpus = observer_cpus(&asked->seen, document, now_ns);
     json_decref(asked->seen.document);
     asked->seen.document = document;
     asked->seen.at_ns = now_ns;
@@ -422,10 +438,43 @@ void tr_observer_close(struct tr_observer *observer)
     observer_destroy(observer);
 }
 
+/* What the trainers of all processes have come to. */
+struct job_training {
+    uint32_t losses;
+    bool has_score;
+    double loss, score, seeds_per_s, checkpoint_age_s;
+    uint64_t seeds, checkpoint;
+    char score_name[JOB_SCORE_NAME_MAX];
+};
+
+static void add_training(struct job_training *all, const struct status_view *view)
+{
+    const struct job_progress_now *one = &view->progress;
+    all->losses += one->has_loss;
+    all->loss += one->has_loss ? one->loss : 0;
+    all->seeds += one->seeds;
+    all->seeds_per_s += view->seeds_per_s;
+    if (one->has_score && !all->has_score) {
+        all->has_score = true;
+        all->score = one->score;
+        snprintf(all->score_name, sizeof all->score_name, "%s", one->score_name);
+    }
+    /* The last checkpoint, as old as the one that saw it first says. */
+    bool sees = one->has_checkpoint && view->checkpoint_age_s >= 0;
+    if (sees &&
+        (all->checkpoint_age_s < 0 || one->checkpoint > all->checkpoint ||
+         (one->checkpoint == all->checkpoint && view->checkpoint_age_s > all->checkpoint_age_s))) {
+        all->checkpoint = one->checkpoint;
+        all->checkpoint_age_s = view->checkpoint_age_s;
+    }
+}
+
 int tr_observer_job(struct tr_observer *observer, struct tr_job_status *status,
                     struct tr_error *error)
 {
     struct job_progress_now job = { 0 };
+    struct job_training training = { .checkpoint_age_s = -1 };
+    struct status_view view;
     uint32_t num_up = 0, count;
     int rv = observer_enter(observer, error);
     if (rv != 0)
@@ -434,20 +483,34 @@ int tr_observer_job(struct tr_observer *observer, struct tr_job_status *status,
     for (uint32_t p = 0; p < count; p++)
         if (observer->asked[p].seen.document != NULL) {
             status_view_add_job(&job, observer->asked[p].seen.document);
+            status_view_fill(&observer->plan, p, observer->asked[p].seen.document, 0, &view);
+            add_training(&training, &view);
             num_up++;
         }
     const char *const name = observer->cluster.name;
     observer_leave(observer);
-    const struct tr_job_status known = { .name = name,
-                                         .num_processes = count,
-                                         .num_up = num_up,
-                                         .era = job.era,
-                                         .epoch = job.epoch,
-                                         .epochs = job.epochs,
-                                         .step = job.step,
-                                         .steps = job.steps,
-                                         .has_checkpoint = job.has_checkpoint,
-                                         .checkpoint = job.checkpoint };
+    struct tr_job_status known = {
+        .name = name,
+        .num_processes = count,
+        .num_up = num_up,
+        .era = job.era,
+        .epoch = job.epoch,
+        .epochs = job.epochs,
+        .step = job.step,
+        .steps = job.steps,
+        .has_checkpoint = job.has_checkpoint,
+        .checkpoint = job.checkpoint,
+        .checkpoint_age_s = job.has_checkpoint && training.checkpoint == job.checkpoint
+                                ? training.checkpoint_age_s
+                                : -1,
+        .has_loss = training.losses != 0,
+        .loss = training.losses != 0 ? training.loss / training.losses : 0,
+        .has_score = training.has_score,
+        .score = training.score,
+        .seeds = training.seeds,
+        .seeds_per_s = training.seeds_per_s,
+    };
+    snprintf(known.score_name, sizeof known.score_name, "%s", training.score_name);
     return sized_write(status, &known, sizeof known, "tr_job_status", error);
 }
 
@@ -468,6 +531,7 @@ int tr_observer_process(struct tr_observer *observer, uint32_t process,
                      &view);
     /* All that follows is copied before the call leaves: a close may free the observer then. */
     const uint64_t at_ns = asked->seen.at_ns, answers = asked->seen.answers;
+    const double cpus = asked->seen.cpus;
     char why[TR_OBSERVER_WHY_MAX];
     snprintf(why, sizeof why, "%s", asked->seen.why);
     observer_leave(observer);
@@ -492,13 +556,50 @@ int tr_observer_process(struct tr_observer *observer, uint32_t process,
         .batch_bytes = view.batch_bytes,
         .batches_made = view.made,
         .batches_taken = view.taken,
+        .rss_bytes = view.rss_bytes,
+        .cpu_s = view.cpu_s,
+        .cpus = cpus >= 0 ? cpus : view.cpus,
+        .has_loss = view.progress.has_loss,
+        .has_score = view.progress.has_score,
+        .epoch = view.progress.epoch,
+        .step = view.progress.step,
+        .steps = view.progress.steps,
+        .seeds = view.progress.seeds,
+        .seeds_per_s = view.seeds_per_s,
+        .loss = view.progress.loss,
+        .score = view.progress.score,
     };
+    snprintf(known.score_name, sizeof known.score_name, "%s", view.progress.score_name);
     if (!view.up)
         snprintf(known.why, sizeof known.why, "%s",
                  why[0] != '\0' ? why
                  : answers == 0 ? "it has not been asked yet"
                                 : "it is connected, and does not answer within 3 seconds");
     return sized_write(status, &known, sizeof known, "tr_process_status", error);
+}
+
+int tr_observer_link(struct tr_observer *observer, uint32_t process, uint32_t link,
+                     struct tr_link_status *status, struct tr_error *error)
+{
+    struct status_link_view view;
+    int rv = observer_enter(observer, error);
+    if (rv != 0)
+        return rv;
+    const uint32_t count = observer->plan.plan.num_processes;
+    bool found = process < count &&
+                 status_view_link(observer->asked[process].seen.document, link, &view);
+    observer_leave(observer);
+    if (process >= count)
+        return schema_refuse("process", process, count, error);
+    if (!found)
+        return tr_error_set(error, TR_ERANGE, "process %u told of no link %u", process, link);
+    const struct tr_link_status known = { .process = view.process,
+                                          .up = view.up,
+                                          .sent_bytes = view.sent_bytes,
+                                          .received_bytes = view.received_bytes,
+                                          .queued_bytes = view.queued_bytes,
+                                          .silent_s = view.silent_s };
+    return sized_write(status, &known, sizeof known, "tr_link_status", error);
 }
 
 /* Under the mutex. */

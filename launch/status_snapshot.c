@@ -8,9 +8,16 @@
 #include "api/sized.h"
 #include "runtime/base/json_text.h"
 
+/* Those of a process that were there when it was read. */
+struct status_links {
+    struct tr_link_status *links; /* [count] */
+    uint32_t count;
+};
+
 struct tr_status {
     struct tr_job_status job;            /* its name is a copy */
     struct tr_process_status *processes; /* [job.num_processes], their texts are copies */
+    struct status_links *links;          /* [job.num_processes] */
     uint32_t num_read;                   /* of processes: their texts are to be freed */
     char *json;
 };
@@ -29,7 +36,54 @@ static json_t *text_json(const char *text)
     return value != NULL ? value : json_string("(not UTF-8)");
 }
 
-static json_t *process_json(uint32_t process, const struct tr_process_status *line)
+static json_t *links_json(const struct status_links *of)
+{
+    json_t *links = json_array();
+    for (uint32_t i = 0; links != NULL && i < of->count; i++) {
+        const struct tr_link_status *link = &of->links[i];
+        json_array_append_new(links, json_pack("{s:I, s:b, s:I, s:I, s:I, s:o}", "process",
+                                               (json_int_t)link->process, "up", link->up,
+                                               "bytes_sent", (json_int_t)link->sent_bytes,
+                                               "bytes_received", (json_int_t)link->received_bytes,
+                                               "queued_bytes", (json_int_t)link->queued_bytes,
+                                               "silent_seconds", real_json(link->silent_s)));
+    }
+    return links;
+}
+
+/* Adds what there is of a loss and a score. */
+static int add_scores(json_t *object, bool has_loss, double loss, bool has_score, double score,
+                      const char *name)
+{
+    int rv = 0;
+    if (has_loss)
+        rv |= json_object_set_new(object, "loss", real_json(loss));
+    if (has_score) {
+        rv |= json_object_set_new(object, "score", real_json(score));
+        rv |= json_object_set_new(object, "score_name", text_json(name));
+    }
+    return rv;
+}
+
+/* Its memory, processors, links and trainers. */
+static int add_use(json_t *object, const struct tr_process_status *line,
+                   const struct status_links *links)
+{
+    int rv = json_object_set_new(object, "restarts", json_integer(line->restarts));
+    rv |= json_object_set_new(object, "rss_bytes", json_integer((json_int_t)line->rss_bytes));
+    rv |= json_object_set_new(object, "cpu_seconds", real_json(line->cpu_s));
+    rv |= json_object_set_new(object, "cpus", real_json(line->cpus));
+    rv |= json_object_set_new(object, "epoch", json_integer(line->epoch));
+    rv |= json_object_set_new(object, "step", json_integer((json_int_t)line->step));
+    rv |= json_object_set_new(object, "steps", json_integer((json_int_t)line->steps));
+    rv |= json_object_set_new(object, "seeds", json_integer((json_int_t)line->seeds));
+    rv |= json_object_set_new(object, "seeds_per_second", real_json(line->seeds_per_s));
+    rv |= add_scores(object, line->has_loss, line->loss, line->has_score, line->score,
+                     line->score_name);
+    return rv | json_object_set_new(object, "links", links_json(links));
+}
+
+static json_t *counts_json(uint32_t process, const struct tr_process_status *line)
 {
     return json_pack(
         "{s:I, s:o, s:o, s:b, s:I, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I,"
@@ -46,6 +100,16 @@ static json_t *process_json(uint32_t process, const struct tr_process_status *li
         text_json(line->why));
 }
 
+static json_t *process_json(uint32_t process, const struct tr_process_status *line,
+                            const struct status_links *links)
+{
+    json_t *object = counts_json(process, line);
+    if (object != NULL && add_use(object, line, links) == 0)
+        return object;
+    json_decref(object);
+    return NULL;
+}
+
 /* A text that any terminal takes: all but ASCII is written as \uXXXX. */
 static char *status_json_text(const struct tr_status *status)
 {
@@ -59,8 +123,17 @@ static char *status_json_text(const struct tr_status *status)
     if (whole && job->has_checkpoint)
         whole = json_object_set_new(root, "checkpoint",
                                     json_integer((json_int_t)job->checkpoint)) == 0;
+    if (whole && job->checkpoint_age_s >= 0)
+        whole = json_object_set_new(root, "checkpoint_age_seconds",
+                                    real_json(job->checkpoint_age_s)) == 0;
+    whole = whole && add_scores(root, job->has_loss, job->loss, job->has_score, job->score,
+                                job->score_name) == 0;
+    whole = whole &&
+            json_object_set_new(root, "seeds", json_integer((json_int_t)job->seeds)) == 0 &&
+            json_object_set_new(root, "seeds_per_second", real_json(job->seeds_per_s)) == 0;
     for (uint32_t p = 0; p < job->num_processes && whole; p++)
-        whole = json_array_append_new(rows, process_json(p, &status->processes[p])) == 0;
+        whole = json_array_append_new(
+                    rows, process_json(p, &status->processes[p], &status->links[p])) == 0;
     whole = whole && json_object_set(root, "processes", rows) == 0;
     char *text = whole ? json_write_text(root,
                                          JSON_COMPACT | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(9))
@@ -83,6 +156,24 @@ static int keep_process(struct tr_status *status, const struct tr_process_status
                : tr_error_set(error, TR_ENOMEM, "no memory for the status of a job");
 }
 
+/* One that was asked anew meanwhile may tell of fewer links by now. */
+static int keep_links(struct tr_status *status, struct tr_observer *observer, uint32_t process,
+                      struct tr_error *error)
+{
+    struct status_links *kept = &status->links[process];
+    uint32_t links = status->processes[process].links;
+    kept->links = calloc(links + (size_t)1, sizeof *kept->links);
+    if (kept->links == NULL)
+        return tr_error_set(error, TR_ENOMEM, "no memory for the status of a job");
+    int rv = 0;
+    for (; kept->count < links && rv == 0; kept->count += rv == 0) {
+        const struct tr_link_status none = TR_LINK_STATUS_INIT;
+        kept->links[kept->count] = none;
+        rv = tr_observer_link(observer, process, kept->count, &kept->links[kept->count], error);
+    }
+    return rv == TR_ERANGE ? 0 : rv;
+}
+
 static int status_fill(struct tr_status *status, struct tr_observer *observer,
                        struct tr_error *error)
 {
@@ -93,13 +184,16 @@ static int status_fill(struct tr_status *status, struct tr_observer *observer,
     status->job = job;
     status->job.name = strdup(job.name);
     status->processes = calloc(job.num_processes, sizeof *status->processes);
-    if (status->job.name == NULL || status->processes == NULL)
+    status->links = calloc(job.num_processes, sizeof *status->links);
+    if (status->job.name == NULL || status->processes == NULL || status->links == NULL)
         return tr_error_set(error, TR_ENOMEM, "no memory for the status of a job");
     for (uint32_t p = 0; p < job.num_processes && rv == 0; p++) {
         struct tr_process_status seen = TR_PROCESS_STATUS_INIT;
         rv = tr_observer_process(observer, p, &seen, error);
         if (rv == 0)
             rv = keep_process(status, &seen, error);
+        if (rv == 0)
+            rv = keep_links(status, observer, p, error);
     }
     if (rv != 0)
         return rv;
@@ -130,7 +224,9 @@ void tr_status_close(struct tr_status *status)
     for (uint32_t p = 0; p < status->num_read; p++) {
         free((char *)(uintptr_t)status->processes[p].host);
         free((char *)(uintptr_t)status->processes[p].roles);
+        free(status->links[p].links);
     }
+    free(status->links);
     free(status->processes);
     free((char *)(uintptr_t)status->job.name);
     free(status->json);
@@ -150,6 +246,18 @@ int tr_status_process(const struct tr_status *status, uint32_t process,
                             status->job.num_processes);
     return sized_write(line, &status->processes[process], sizeof *status->processes,
                        "tr_process_status", error);
+}
+
+int tr_status_link(const struct tr_status *status, uint32_t process, uint32_t link,
+                   struct tr_link_status *out, struct tr_error *error)
+{
+    if (process >= status->job.num_processes)
+        return tr_error_set(error, TR_ERANGE, "there is no process %u; the job has %u", process,
+                            status->job.num_processes);
+    const struct status_links *of = &status->links[process];
+    if (link >= of->count)
+        return tr_error_set(error, TR_ERANGE, "process %u told of no link %u", process, link);
+    return sized_write(out, &of->links[link], sizeof *of->links, "tr_link_status", error);
 }
 
 const char *tr_status_json(const struct tr_status *status)

@@ -25,6 +25,19 @@ struct status_view {
     uint64_t sent_bytes, received_bytes, queued_bytes, credit_bytes; /* of its links */
     uint64_t mailbox_messages, mailbox_bytes, batch_bytes, made, taken, restarts;
     double uptime_s, lag_ms;
+    /* Its trainers, where it has some; the job as it knows it. */
+    struct job_progress_now progress;
+    double seeds_per_s, checkpoint_age_s; /* below 0: not known */
+    uint64_t rss_bytes;
+    double cpu_s, cpus;
+};
+
+/* One link of the document. */
+struct status_link_view {
+    uint32_t process;
+    bool up;
+    uint64_t sent_bytes, received_bytes, queued_bytes;
+    double silent_s;
 };
 
 /* The document of a reply, or NULL: it is none. The caller gives it up. */
@@ -33,6 +46,9 @@ json_t *status_view_parse(const void *bytes, size_t size);
 /* Adds what a process knows of the job to what others know. Trainers are at most a step apart; a
  * process that has not heard of an era yet knows nothing new. */
 void status_view_add_job(struct job_progress_now *job, json_t *document);
+
+/* The link of that number of a document, which may be NULL. False: it has no such link. */
+bool status_view_link(json_t *document, uint32_t number, struct status_link_view *link);
 
 /* document NULL: the process does not answer. */
 void status_view_fill(const struct cluster_plan *plan, uint32_t process, json_t *document,

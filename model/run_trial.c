@@ -108,8 +108,9 @@ static int trial_evaluate(void *arg, struct model *model, struct scores *scores,
     return run_job_evaluate(trial->job, &trial->val, exact, trial->evaluations++, scores, error);
 }
 
-static void trial_step_done(void *arg, uint32_t epoch, uint64_t step)
+static void trial_step_done(void *arg, uint32_t epoch, uint64_t step, double loss)
 {
+    (void)loss;
     const struct trial *trial = arg;
     const struct run_job_hooks *hooks = &trial->job->hooks;
     uint64_t each = tr_loader_num_batches(trial->train.loader);

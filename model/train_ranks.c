@@ -229,10 +229,10 @@ static int epoch_done(void *arg, const struct epoch_report *report, struct error
     return hooks->epoch_done(hooks->arg, report, error);
 }
 
-static void step_done(void *arg, uint32_t epoch, uint64_t step)
+static void step_done(void *arg, uint32_t epoch, uint64_t step, double loss)
 {
     const struct trainer_hooks *hooks = ((struct train_rank *)arg)->all->hooks;
-    hooks->step_done(hooks->arg, epoch, step);
+    hooks->step_done(hooks->arg, epoch, step, loss);
 }
 
 static uint64_t now_ns(void *arg)

@@ -128,6 +128,11 @@ static int share_scores(struct trainer *trainer, struct scores *scores, struct e
     return rc;
 }
 
+static double mean_loss(const struct loss_sum *loss)
+{
+    return loss->labelled == 0 ? (double)NAN : loss->sum / (double)loss->labelled;
+}
+
 static void trainer_compute(const struct trainer *trainer, bool begins)
 {
     if (trainer->hooks->computing != NULL)
@@ -185,7 +190,8 @@ static int trainer_reduce(struct trainer *trainer, struct error *error)
     /* The hook comes when the step is applied: the loop counts it only behind this, so the number
      * is its own. */
     if (hooks->step_done != NULL)
-        hooks->step_done(hooks->arg, trainer->at.epoch, trainer->at.step);
+        hooks->step_done(hooks->arg, trainer->at.epoch, trainer->at.step,
+                         mean_loss(&trainer->at.loss));
     return 0;
 }
 
@@ -242,7 +248,7 @@ static int sum_epoch(struct trainer *trainer, struct error *error)
     int rc = sum_losses(trainer, &total, error);
     report->steps = trainer->at.step;
     report->seeds = total.labelled;
-    report->train_loss = total.labelled == 0 ? (double)NAN : total.sum / (double)total.labelled;
+    report->train_loss = mean_loss(&total);
     return rc;
 }
 

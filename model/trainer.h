@@ -64,7 +64,7 @@ struct trainer_hooks {
      * on (0: from the start), so that what it wrote since can be taken back. */
     uint64_t (*mark)(void *arg);
     int (*rewind)(void *arg, uint64_t mark, struct error *error);
-    void (*step_done)(void *arg, uint32_t epoch, uint64_t step);
+    void (*step_done)(void *arg, uint32_t epoch, uint64_t step, double loss);
     /* Writes the weights of the best evaluation so far. */
     int (*keep_best)(void *arg, struct model *model, const float *weights, struct error *error);
     int (*meet)(void *arg, struct error *error);

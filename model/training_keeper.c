@@ -58,9 +58,10 @@ void training_begin_epoch(struct training *t, uint32_t epoch)
     report_step(t, 0);
 }
 
-static void step_done(void *arg, uint32_t epoch, uint64_t step)
+static void step_done(void *arg, uint32_t epoch, uint64_t step, double loss)
 {
     struct training *t = arg;
+    tr_graph_note_loss(t->job.graph, loss);
     if (epoch != t->epoch)
         training_begin_epoch(t, epoch);
     report_step(t, step + 1);
@@ -76,14 +77,26 @@ static int training_keeper_evaluate(void *arg, struct model *model, struct score
     return report_scoring(t, &t->val, phase, t->epoch, scores, error);
 }
 
+/* Where nodes of one class have no ROC AUC the loss chooses. */
+static enum model_metric shown_metric(const struct training *t, const struct epoch_report *report)
+{
+    enum model_metric metric = t->config.model.metric;
+    return isnan(scores_value(&report->scores, metric)) ? MODEL_LOSS : metric;
+}
+
+static void note_score(struct training *t, const struct epoch_report *report)
+{
+    enum model_metric metric = shown_metric(t, report);
+    if (report->evaluated)
+        tr_graph_note_score(t->job.graph, model_metric_name(metric),
+                            scores_value(&report->scores, metric));
+}
+
 static void say_epoch(struct training *t, const struct epoch_report *report)
 {
     char text[128];
     int used = snprintf(text, sizeof text, "loss %.4f", report->train_loss);
-    enum model_metric metric = t->config.model.metric;
-    /* Where nodes of one class have no ROC AUC the loss chooses. */
-    if (isnan(scores_value(&report->scores, metric)))
-        metric = MODEL_LOSS;
+    enum model_metric metric = shown_metric(t, report);
     if (report->evaluated && used > 0 && (size_t)used < sizeof text)
         snprintf(text + used, sizeof text - (size_t)used, ", validation %s %.4f%s",
                  model_metric_name(metric), scores_value(&report->scores, metric),
@@ -115,6 +128,7 @@ static int epoch_done(void *arg, const struct epoch_report *report, struct error
                          report->epoch + 1);
     /* The epoch can be pulled before the event that says so. The folder comes last: a disk that
      * refuses the line leaves the rest as it is. */
+    note_score(t, report);
     say_epoch(t, report);
     advise_rate(t, report);
     /* The wait for the first batch of the next epoch is a part of that one. */

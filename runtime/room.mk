@@ -44,6 +44,8 @@ libtr_runtime_base_la_SOURCES = \
     runtime/base/parallel.h \
     runtime/base/printable.c \
     runtime/base/printable.h \
+    runtime/base/process_usage.c \
+    runtime/base/process_usage.h \
     runtime/base/thread.c \
     runtime/base/thread.h
 

@@ -115,7 +115,8 @@ static void saving_end(struct actor *self, struct saving *saving)
      * report that comes later gets the same outcome, and changes nothing. */
     saving->stage = ENDED;
     if (saving->error.code == 0)
-        job_progress_note_checkpoint(state->options->progress, saving->manifest.step);
+        job_progress_note_checkpoint(state->options->progress, saving->manifest.step,
+                                     actor_now_ns(self));
     for (uint32_t rank = 0; rank < saving->manifest.world; rank++)
         saving_answer(self, saving, rank);
     actor_failpoint(self, FAILPOINT_CHECKPOINT_ANSWERED);

@@ -176,7 +176,7 @@ static void wish_saved(struct actor *self)
         return;
     }
     r->saves++;
-    job_progress_note_checkpoint(r->options->progress, step);
+    job_progress_note_checkpoint(r->options->progress, step, actor_now_ns(self));
     reducer_reply(self, reply);
 }
 

@@ -60,6 +60,12 @@ static void put_gauge(FILE *out, const char *name, const char *unit, const char 
     fprintf(out, "%s %" PRIu64 "\n", name, value);
 }
 
+static void put_real(FILE *out, const char *name, const char *unit, const char *help, double value)
+{
+    put_family(out, name, "gauge", unit, help);
+    fprintf(out, "%s %.9g\n", name, value);
+}
+
 static void put_node(FILE *out, struct node *node)
 {
     struct node_counters c;
@@ -163,7 +169,23 @@ static void put_info(FILE *out, const struct status_options *options)
     fputs("\"} 1\n", out);
 }
 
-static void put_progress(FILE *out, struct job_progress *progress)
+static void put_training(FILE *out, const struct job_progress_now *now)
+{
+    put_counter(out, "troupe_seeds", NULL,
+                "Seeds of the batches that trainers here took, evaluations left out.", now->seeds);
+    if (now->has_loss)
+        put_real(out, "troupe_loss", NULL, "The training loss that a trainer here noted last.",
+                 now->loss);
+    if (!now->has_score)
+        return;
+    put_family(out, "troupe_validation_score", "gauge", NULL,
+               "The score of the last validation that a trainer here noted.");
+    fputs("troupe_validation_score{score=\"", out);
+    put_label(out, now->score_name);
+    fprintf(out, "\"} %.9g\n", now->score);
+}
+
+static void put_progress(FILE *out, struct job_progress *progress, uint64_t now_ns)
 {
     const struct job_progress_now now = job_progress_look(progress);
     put_gauge(out, "troupe_era", NULL, "The era of the job's trainers; 0: none has begun.",
@@ -176,6 +198,29 @@ static void put_progress(FILE *out, struct job_progress *progress)
         put_gauge(out, "troupe_checkpoint_step", NULL,
                   "Steps, over all epochs, that the last committed checkpoint has.",
                   now.checkpoint);
+    if (now.checkpoint_ns != 0 && now_ns >= now.checkpoint_ns)
+        put_real(out, "troupe_checkpoint_age_seconds", "seconds",
+                 "Since this process saw the last checkpoint committed.",
+                 (double)(now_ns - now.checkpoint_ns) / 1e9);
+    put_training(out, &now);
+}
+
+/* The names that Prometheus' own libraries give these; the numbers are of the whole process. */
+static void put_usage(FILE *out, const struct status_options *options)
+{
+    struct process_usage usage;
+    if (options->usage == NULL)
+        return;
+    options->usage(&usage);
+    put_gauge(out, "process_resident_memory_bytes", "bytes", "Memory that is in RAM.",
+              usage.resident_bytes);
+    put_family(out, "process_cpu_seconds", "counter", "seconds", "Processor time of all threads.");
+    fprintf(out, "process_cpu_seconds_total %.6f\n", (double)usage.cpu_ns / 1e9);
+    if (options->began_at > 0) {
+        put_family(out, "process_start_time_seconds", "gauge", "seconds",
+                   "When this process joined its job, since the Unix epoch.");
+        fprintf(out, "process_start_time_seconds %.3f\n", options->began_at);
+    }
 }
 
 char *metrics_text(const struct status_options *options, struct node *node, uint64_t now_ns)
@@ -190,7 +235,8 @@ char *metrics_text(const struct status_options *options, struct node *node, uint
     put_info(out, options);
     put_family(out, "troupe_uptime_seconds", "gauge", "seconds", "Since the process joined.");
     fprintf(out, "troupe_uptime_seconds %.3f\n", (double)(now_ns - options->begin_ns) / 1e9);
-    put_progress(out, options->progress);
+    put_progress(out, options->progress, now_ns);
+    put_usage(out, options);
     put_counter(out, "troupe_batches_made", NULL, "Mini-batches made by samplers here.",
                 batches.made);
     put_counter(out, "troupe_batches_taken", NULL, "Mini-batches taken by trainers here.",

@@ -9,6 +9,9 @@
  *
  *     {"node": 1, "incarnation": 5, "job": "name", "roles": "server", "uptime_seconds": 3.2,
  *      "era": 1, "epoch": 2, "epochs": 10, "step": 7, "steps": 100, "checkpoint": 107,
+ *      "checkpoint_age_seconds": 4.5, "loss": 0.7, "score": 0.8, "score_name": "accuracy",
+ *      "seeds": 7168, "seeds_per_second": 51200.0,
+ *      "rss_bytes": 104857600, "cpu_seconds": 3.1, "cpus": 0.9,
  *      "batches_made": 0, "batches_taken": 0, "batch_bytes": 0,
  *      "counters": {"messages_live": 3, "sent": 9, ...},
  *      "links": [{"node": 0, "state": "up", "bytes_sent": 12, ..., "silent_seconds": 0.2}],
@@ -16,7 +19,9 @@
  *      "actors": [{"name": "server", "loop": 0, "messages": 0, "bytes": 0, "bytes_max": 1,
  *                  "calls": 0, "received": 4}]}
  *
- * A number of the job that a process does not know is 0; "checkpoint" is there once there is one.
+ * A number of the job that a process does not know is 0. "checkpoint" is there once there is one,
+ * its age where this process saw it committed, "loss" and the score once a trainer here has noted
+ * one. "cpus" is the mean number of processors in use since the process joined.
  *
  * Ownership: the options outlive the actor. Thread rules: an actor's; status_json on any thread.
  */
@@ -27,6 +32,7 @@
 
 #include "actors/common/job_progress.h"
 #include "actors/data/batch_store.h"
+#include "runtime/base/process_usage.h"
 #include "runtime/core/actor.h"
 #include "runtime/core/node.h"
 
@@ -42,6 +48,10 @@ struct status_options {
     struct job_progress *progress; /* may be NULL */
     uint32_t node, incarnation;
     uint64_t begin_ns; /* of the env's clock */
+    /* Of the wall clock, in seconds of Unix, at begin_ns; 0: not known. */
+    double began_at;
+    uint64_t begin_cpu_ns;                      /* that the process had used by then */
+    void (*usage)(struct process_usage *usage); /* NULL: it is not told */
 };
 
 /* arg: struct status_options. */

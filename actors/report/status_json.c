@@ -74,6 +74,39 @@ static json_t *refused_json(struct node *node)
     return object;
 }
 
+static void add_real(json_t *object, const char *key, double value)
+{
+    json_object_set_new(object, key, json_real(value));
+}
+
+static void add_training(json_t *object, struct job_progress *progress, uint64_t now_ns)
+{
+    const struct job_progress_now now = job_progress_look(progress);
+    if (now.checkpoint_ns != 0 && now_ns >= now.checkpoint_ns)
+        add_real(object, "checkpoint_age_seconds", (double)(now_ns - now.checkpoint_ns) / 1e9);
+    if (now.has_loss)
+        add_real(object, "loss", now.loss);
+    if (now.has_score) {
+        add_real(object, "score", now.score);
+        json_object_set_new(object, "score_name", json_string(now.score_name));
+    }
+    add_count(object, "seeds", now.seeds);
+    add_real(object, "seeds_per_second", job_progress_pace(progress, now_ns));
+}
+
+static void add_usage(json_t *object, const struct status_options *options, uint64_t now_ns)
+{
+    struct process_usage usage;
+    if (options->usage == NULL)
+        return;
+    options->usage(&usage);
+    double seconds = (double)(now_ns - options->begin_ns) / 1e9;
+    add_count(object, "rss_bytes", usage.resident_bytes);
+    add_real(object, "cpu_seconds", (double)usage.cpu_ns / 1e9);
+    if (usage.cpu_ns >= options->begin_cpu_ns && seconds > 0)
+        add_real(object, "cpus", (double)(usage.cpu_ns - options->begin_cpu_ns) / 1e9 / seconds);
+}
+
 static void add_progress(json_t *object, struct job_progress *progress)
 {
     const struct job_progress_now now = job_progress_look(progress);
@@ -100,6 +133,8 @@ json_t *status_json(const struct status_options *options, struct node *node, uin
     json_object_set_new(object, "uptime_seconds",
                         json_real((double)(now_ns - options->begin_ns) / 1e9));
     add_progress(object, options->progress);
+    add_training(object, options->progress, now_ns);
+    add_usage(object, options, now_ns);
     add_count(object, "batches_made", batches.made);
     add_count(object, "batches_taken", batches.taken);
     add_count(object, "batch_bytes", batch_store_used(options->store));

@@ -81,6 +81,11 @@ TR_API int tr_graph_wait_end(struct tr_graph *graph, int64_t timeout_ns, struct 
 
 /* From now on observers of this process see that its trainers are to make so many epochs. */
 TR_API void tr_graph_note_epochs(struct tr_graph *graph, uint32_t epochs);
+/* And what they have come to: the loss of late, and the last score of a validation by its name,
+ * such as "accuracy"; of several trainers here the last that notes. Cheap enough for each batch.
+ * NULL is "", a name is cut at 31 bytes, and what is not finite is not known. */
+TR_API void tr_graph_note_loss(struct tr_graph *graph, double loss);
+TR_API void tr_graph_note_score(struct tr_graph *graph, const char *name, double score);
 
 TR_API uint32_t tr_graph_num_ntypes(const struct tr_graph *graph);
 TR_API uint32_t tr_graph_num_etypes(const struct tr_graph *graph);

@@ -50,6 +50,9 @@ TR_API int tr_observer_open(const struct tr_observer_options *options, int64_t t
 /* NULL is ignored. */
 TR_API void tr_observer_close(struct tr_observer *observer);
 
+/* Bytes of the name of a score, with its end. */
+#define TR_SCORE_NAME_MAX 32
+
 /* Where the job is, by what all processes that answer know. */
 struct tr_job_status {
     size_t size;
@@ -60,11 +63,19 @@ struct tr_job_status {
     uint32_t epochs;      /* 0: not known */
     uint64_t step, steps; /* of the epoch */
     bool has_checkpoint;
-    uint64_t checkpoint; /* the step of the last one */
+    bool has_loss, has_score; /* a trainer has noted one: tr_graph_note_loss(), _note_score() */
+    uint64_t checkpoint;      /* the step of the last one */
+    double checkpoint_age_s;  /* since a process saw it committed; below 0: none did */
+    double loss;              /* the mean of the trainers' processes that noted one */
+    double score;             /* of the first such process */
+    uint64_t seeds;           /* that the trainers took since their processes began */
+    double seeds_per_s;       /* of late, of all trainers */
+    char score_name[TR_SCORE_NAME_MAX]; /* "accuracy"; "" without a score */
 };
-#define TR_JOB_STATUS_INIT                                                \
-    {                                                                     \
-        sizeof(struct tr_job_status), NULL, 0, 0, 0, 0, 0, 0, 0, false, 0 \
+#define TR_JOB_STATUS_INIT                                                                         \
+    {                                                                                              \
+        sizeof(struct tr_job_status), NULL, 0, 0, 0, 0, 0, 0, 0, false, false, false, 0, -1, 0, 0, \
+            0, 0, ""                                                                               \
     }
 
 TR_API int tr_observer_job(struct tr_observer *observer, struct tr_job_status *status,
@@ -91,17 +102,47 @@ struct tr_process_status {
     uint64_t credit_bytes; /* of the link that has the least */
     uint64_t mailbox_messages, mailbox_bytes;
     uint64_t batch_bytes, batches_made, batches_taken;
+    uint64_t rss_bytes; /* of its memory that is in RAM */
+    double cpu_s;       /* processor time that it used, of all its threads */
+    double cpus; /* processors in use between its last two answers; of one, since it joined */
+    /* Its trainers, where it has some. */
+    bool has_loss, has_score;
+    uint32_t epoch;
+    uint64_t step, steps; /* of the epoch */
+    uint64_t seeds;       /* that they took since it began, but for evaluations */
+    double seeds_per_s;   /* of late */
+    double loss, score;   /* the last that was noted */
+    char score_name[TR_SCORE_NAME_MAX];
     char why[TR_OBSERVER_WHY_MAX]; /* it is not up, as the last attempt says; "" where it is */
 };
 #define TR_PROCESS_STATUS_INIT                                                                   \
     {                                                                                            \
         sizeof(struct tr_process_status), NULL, NULL, false, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
-            0, 0, 0, 0, 0, ""                                                                    \
+            0, 0, 0, 0, 0, 0, 0, 0, false, false, 0, 0, 0, 0, 0, 0, 0, "", ""                    \
     }
 
 /* TR_ERANGE: there is no such process. */
 TR_API int tr_observer_process(struct tr_observer *observer, uint32_t process,
                                struct tr_process_status *status, struct tr_error *error);
+
+/* A link of a process to another one, as the former sees it. */
+struct tr_link_status {
+    size_t size;
+    uint32_t process; /* the other one; from the number of processes on: an observer */
+    bool up;
+    unsigned char reserved[3];
+    uint64_t sent_bytes, received_bytes, queued_bytes;
+    double silent_s; /* since something came from it */
+};
+#define TR_LINK_STATUS_INIT                                       \
+    {                                                             \
+        sizeof(struct tr_link_status), 0, false, "", 0, 0, 0, 0.0 \
+    }
+
+/* link: [0, links of the process). TR_ERANGE: there is no such process, or it told of no such link
+ * when it answered last. */
+TR_API int tr_observer_link(struct tr_observer *observer, uint32_t process, uint32_t link,
+                            struct tr_link_status *status, struct tr_error *error);
 
 /* Waits until each process answered or failed to `times` times since the observer was opened.
  * TR_ETIMEDOUT: not yet; TR_ECANCELED: tr_observer_interrupt(); TR_ECLOSED: it is being closed. One
@@ -139,6 +180,9 @@ TR_API int tr_status_job(const struct tr_status *status, struct tr_job_status *j
 /* TR_ERANGE: there is no such process. */
 TR_API int tr_status_process(const struct tr_status *status, uint32_t process,
                              struct tr_process_status *line, struct tr_error *error);
+/* As tr_observer_link(). */
+TR_API int tr_status_link(const struct tr_status *status, uint32_t process, uint32_t link,
+                          struct tr_link_status *out, struct tr_error *error);
 /* All of it as one object of JSON in ASCII, a line without its end, as `troupe status --json`
  * prints it. Never NULL. */
 TR_API const char *tr_status_json(const struct tr_status *status);

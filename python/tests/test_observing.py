@@ -23,6 +23,9 @@ def test_processes_that_are_not_there_are_down(world: World, tmp_path: Path) -> 
     assert found.job.name == "job" and found.job.num_up == 0 and found.job.checkpoint is None
     assert len(found.processes) == found.job.num_processes > 2 and not found.all_up
     assert all(p.host == "a" and not p.up for p in found.processes)
+    assert found.job.loss is None and found.job.score_name is None
+    assert found.job.checkpoint_age_s is None
+    assert all(p.loss is None and p.peers == [] for p in found.processes)
     rows = json.loads(found.json())
     assert [row["roles"] for row in rows["processes"]] == [p.roles for p in found.processes]
     command = [os.environ.get("TROUPE", "troupe"), "status", str(cluster), "--json"]
@@ -47,6 +50,8 @@ def test_a_process_that_serves_is_up(world: World, tmp_path: Path) -> None:
                 found = troupe.status(cluster)
             first = found.processes[0]
             assert first.up and first.uptime_s > 0 and first.why == ""
+            assert first.rss_bytes > 0 and first.cpu_s > 0 and first.loss is None
+            assert len(first.peers) == first.links
             assert found.job.num_up == 1 and "1 of" in repr(found)
         finally:
             process.terminate()

@@ -548,6 +548,32 @@ class DistGraph:
             group = self._groups[number] = Group(self, number)
         return group
 
+    def note(
+        self,
+        *,
+        epochs: int | None = None,
+        loss: float | None = None,
+        score: float | None = None,
+        score_name: str = "score",
+    ) -> None:
+        """Tells observers and metrics what training has come to; cheap enough for each batch.
+
+        ``troupe status``, ``top`` and ``/metrics`` show it; nothing is decided by it.
+
+        Parameters
+        ----------
+        epochs : how many the trainers of this process are to make.
+        loss : of late; what is not finite is not known.
+        score : of the last validation.
+        score_name : what that is, such as ``accuracy``; cut at 31 bytes.
+        """
+        if epochs is not None:
+            lib.tr_graph_note_epochs(self.pointer(), epochs)
+        if loss is not None:
+            lib.tr_graph_note_loss(self.pointer(), float(loss))
+        if score is not None:
+            lib.tr_graph_note_score(self.pointer(), score_name.encode(), float(score))
+
     def wait_end(self, timeout: float | None = None) -> None:
         """Waits until the job has ended, which ends the actors of this process."""
         self.session.waiter.call(lib.tr_graph_wait_end, self.pointer(), deadline(timeout))

@@ -19,11 +19,16 @@ class Status:
     ----------
     job : Report
         ``name``, ``num_processes``, ``num_up``, ``era``, ``epoch``, ``epochs`` (0: not known),
-        ``step``, ``steps`` (of the epoch), ``checkpoint`` (the step of the last one, or None).
+        ``step``, ``steps`` (of the epoch), ``checkpoint`` (the step of the last one, or None),
+        ``checkpoint_age_s``, ``loss`` (the mean of its trainers), ``score``, ``score_name`` (of
+        the last validation), each None where no process knows it, ``seeds``, ``seeds_per_s``.
     processes : list of Report
         One a process of the cluster file: ``host``, ``roles``, ``up``, ``why`` (it is not up), and
         its counters, which are 0 where they are not known: ``uptime_s``, ``round_trip_s``,
-        ``links_up``, ``sent_bytes``, ``batches_made``, ...
+        ``links_up``, ``sent_bytes``, ``batches_made``, ``rss_bytes``, ``cpu_s``, ``cpus``,
+        ``seeds_per_s``, ...; ``loss`` and ``score``, None where its trainers noted none; and
+        ``peers``, a list of Report with the ``process``, ``up``, ``sent_bytes``,
+        ``received_bytes``, ``queued_bytes`` and ``silent_s`` of each link.
     """
 
     def __init__(self, pointer: Any) -> None:
@@ -32,11 +37,22 @@ class Status:
         call(lib.tr_status_job, pointer, job)
         self.job = report_of(job)
         self.job.checkpoint = job.checkpoint if job.has_checkpoint else None
+        if job.checkpoint_age_s < 0:
+            self.job.checkpoint_age_s = None
+        _leave_out(self.job, job)
         self.processes: list[Report] = []
         for number in range(job.num_processes):
             process = made("tr_process_status")
             call(lib.tr_status_process, pointer, number, process)
-            self.processes.append(report_of(process))
+            report = report_of(process)
+            _leave_out(report, process)
+            report.peers = [self._link(number, link) for link in range(process.links)]
+            self.processes.append(report)
+
+    def _link(self, process: int, number: int) -> Report:
+        link = made("tr_link_status")
+        call(lib.tr_status_link, self._pointer, process, number, link)
+        return report_of(link)
 
     @property
     def all_up(self) -> bool:
@@ -54,6 +70,14 @@ class Status:
             f"Status({job.name!r}, {up} of {len(self.processes)} processes up, epoch {job.epoch}, "
             f"step {job.step} of {job.steps})"
         )
+
+
+def _leave_out(report: Report, status: Any) -> None:
+    """Makes None of a loss and a score that nobody noted."""
+    if not status.has_loss:
+        report.loss = None
+    if not status.has_score:
+        report.score = report.score_name = None
 
 
 def status(

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A process gives its status to all that ask: one document, with what each loop holds. */
 #include <inttypes.h>
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -49,6 +50,11 @@ static json_t *ask(struct node *node)
     return document;
 }
 
+static void use_known(struct process_usage *usage)
+{
+    *usage = (struct process_usage){ .resident_bytes = 4096, .cpu_ns = UINT64_C(1500000000) };
+}
+
 static void a_process_tells_what_each_loop_holds(void **unused)
 {
     struct error error = { 0 };
@@ -67,16 +73,22 @@ static void a_process_tells_what_each_loop_holds(void **unused)
     struct job_progress progress;
     job_progress_init(&progress);
     job_progress_note_era(&progress, 4, true, 120);
-    job_progress_note_checkpoint(&progress, 130);
+    job_progress_note_checkpoint(&progress, 130, 1);
     job_progress_note_step(&progress, 2, 5, 50);
     job_progress_note_epochs(&progress, 9);
+    job_progress_note_seeds(&progress, 512, 1);
+    job_progress_note_loss(&progress, 0.25);
+    job_progress_note_score(&progress, "accuracy", 0.75);
     const struct status_options status = { .job = "job",
                                            .roles = "server",
                                            .store = store,
                                            .progress = &progress,
                                            .node = 3,
                                            .incarnation = 9,
-                                           .begin_ns = env_now_ns(env) };
+                                           .begin_ns = env_now_ns(env),
+                                           .began_at = 1000.5,
+                                           .begin_cpu_ns = 500000000,
+                                           .usage = use_known };
     const struct actor_options root = { .ops = &status_ops, .arg = &status };
     assert_int_equal(node_spawn(node, &root, &address), 0);
     assert_int_equal(node_start(node), 0);
@@ -108,6 +120,19 @@ static void a_process_tells_what_each_loop_holds(void **unused)
     assert_int_equal(step, 5);
     assert_int_equal(steps, 50);
     assert_int_equal(checkpoint, 130);
+    double loss, score;
+    const char *score_name;
+    int seeds;
+    assert_int_equal(json_unpack(document, "{s:F, s:F, s:s, s:i}", "loss", &loss, "score", &score,
+                                 "score_name", &score_name, "seeds", &seeds),
+                     0);
+    assert_true(loss == 0.25 && score == 0.75);
+    assert_string_equal(score_name, "accuracy");
+    assert_int_equal(seeds, 512);
+    assert_true(json_real_value(json_object_get(document, "checkpoint_age_seconds")) > 0);
+    assert_int_equal(json_integer_value(json_object_get(document, "rss_bytes")), 4096);
+    assert_true(json_real_value(json_object_get(document, "cpu_seconds")) == 1.5);
+    assert_true(json_real_value(json_object_get(document, "cpus")) > 0);
     uint32_t probes = 0;
     for (size_t i = 0; i < json_array_size(actors); i++) {
         const char *name;
@@ -130,6 +155,13 @@ static void a_process_tells_what_each_loop_holds(void **unused)
     assert_non_null(text);
     assert_non_null(strstr(text, "\ntroupe_era 4\n"));
     assert_non_null(strstr(text, "\ntroupe_checkpoint_step 130\n"));
+    assert_non_null(strstr(text, "\ntroupe_checkpoint_age_seconds "));
+    assert_non_null(strstr(text, "\ntroupe_seeds_total 512\n"));
+    assert_non_null(strstr(text, "\ntroupe_loss 0.25\n"));
+    assert_non_null(strstr(text, "\ntroupe_validation_score{score=\"accuracy\"} 0.75\n"));
+    assert_non_null(strstr(text, "\nprocess_resident_memory_bytes 4096\n"));
+    assert_non_null(strstr(text, "\nprocess_cpu_seconds_total 1.500000\n"));
+    assert_non_null(strstr(text, "\nprocess_start_time_seconds 1000.500\n"));
     free(text);
     job_progress_note_era(&progress, 5, false, 0);
     text = metrics_text(&status, node, env_now_ns(env));
@@ -332,6 +364,47 @@ static void every_counter_is_reported(void **unused)
     linked_pair_close(&pair);
 }
 
+/* Seeds a second are those of the last seconds, or of the last batches where these are slower; they
+ * fall where no batch comes any more. What is not finite is not known. */
+static void a_pace_is_of_late(void **unused)
+{
+    struct job_progress progress;
+    (void)unused;
+    job_progress_init(&progress);
+    assert_true(job_progress_pace(&progress, 5 * ENV_SECOND_NS) == 0);
+    /* 100 seeds each tenth of a second. */
+    uint64_t now_ns = ENV_SECOND_NS;
+    for (uint32_t i = 0; i < 100; i++, now_ns += ENV_SECOND_NS / 10)
+        job_progress_note_seeds(&progress, 100, now_ns);
+    double pace = job_progress_pace(&progress, now_ns);
+    assert_true(pace > 999 && pace < 1001);
+    assert_int_equal(job_progress_look(&progress).seeds, 10000);
+    /* It ended. */
+    assert_true(job_progress_pace(&progress, now_ns + 100 * ENV_SECOND_NS) < 20);
+    /* Batches that take 20 s each: between two of them the pace stays. */
+    for (uint32_t i = 0; i < 3; i++, now_ns += 20 * ENV_SECOND_NS)
+        job_progress_note_seeds(&progress, 100, now_ns);
+    pace = job_progress_pace(&progress, now_ns - ENV_SECOND_NS);
+    assert_true(pace > 4.9 && pace < 5.1);
+    pace = job_progress_pace(&progress, now_ns + 10 * ENV_SECOND_NS);
+    assert_true(pace > 4.9 && pace < 5.1);
+
+    job_progress_note_loss(&progress, (double)NAN);
+    job_progress_note_score(&progress, "a name that is far longer than its bound",
+                            (double)INFINITY);
+    struct job_progress_now now = job_progress_look(&progress);
+    assert_false(now.has_loss || now.has_score);
+    assert_int_equal(strlen(now.score_name), JOB_SCORE_NAME_MAX - 1);
+    job_progress_note_loss(&progress, 1.5);
+    assert_true(job_progress_look(&progress).has_loss);
+    job_progress_fini(&progress);
+
+    job_progress_note_seeds(NULL, 1, 1);
+    job_progress_note_loss(NULL, 1);
+    job_progress_note_score(NULL, "", 1);
+    assert_true(job_progress_pace(NULL, 1) == 0);
+}
+
 /* The progress of trainers here: an era takes back the steps of the one before, whatever else
  * stays. */
 static void progress_is_what_was_noted_last(void **unused)
@@ -348,18 +421,18 @@ static void progress_is_what_was_noted_last(void **unused)
     job_progress_note_era(&progress, 3, true, 71); /* said again */
     now = job_progress_look(&progress);
     assert_true(now.epoch == 1 && now.step == 8 && now.steps == 20 && now.checkpoint == 71);
-    job_progress_note_checkpoint(&progress, 90);
+    job_progress_note_checkpoint(&progress, 90, 1);
     assert_int_equal(job_progress_look(&progress).checkpoint, 90);
     job_progress_note_era(&progress, 4, false, 90);
     now = job_progress_look(&progress);
     assert_true(now.era == 4 && !now.has_checkpoint && now.checkpoint == 0);
     assert_true(now.epoch == 0 && now.epochs == 4 && now.step == 0 && now.steps == 0);
-    job_progress_note_checkpoint(&progress, 0); /* before the first step */
+    job_progress_note_checkpoint(&progress, 0, 1); /* before the first step */
     assert_true(job_progress_look(&progress).has_checkpoint);
     job_progress_fini(&progress);
     /* Where nobody keeps it, nothing is noted. */
     job_progress_note_era(NULL, 1, true, 1);
-    job_progress_note_checkpoint(NULL, 1);
+    job_progress_note_checkpoint(NULL, 1, 1);
     job_progress_note_step(NULL, 1, 1, 1);
     job_progress_note_epochs(NULL, 1);
     now = job_progress_look(NULL);
@@ -470,6 +543,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_process_tells_what_each_loop_holds),
+        cmocka_unit_test(a_pace_is_of_late),
         cmocka_unit_test(every_counter_is_reported),
         cmocka_unit_test(progress_is_what_was_noted_last),
         cmocka_unit_test(so_many_are_answered_at_a_time),

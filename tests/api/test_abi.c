@@ -228,6 +228,7 @@ static void a_job_is_observed_from_a_process_of_it(void **state)
     ABI_IN(tr_observer_options, observing, TR_OBSERVER_OPTIONS_INIT);
     ABI_OUT(tr_job_status, job, TR_JOB_STATUS_INIT);
     ABI_OUT(tr_process_status, status, TR_PROCESS_STATUS_INIT);
+    ABI_OUT(tr_link_status, link, TR_LINK_STATUS_INIT);
     observing.it.cluster = file;
     ABI_REFUSES(observing, "tr_observer_options",
                 tr_observer_open(&observing.it, 0, &observer, &failure));
@@ -253,6 +254,9 @@ static void a_job_is_observed_from_a_process_of_it(void **state)
     assert_string_equal(status.it.host, "a");
     assert_non_null(strstr(tr_status_json(kept), "\"processes\":[{\"process\":0,\"host\":\"a\""));
     refused(tr_status_process(kept, 1, &status.it, &failure), TR_ERANGE, "no process 1");
+    refused(tr_status_link(kept, 1, 0, &link.it, &failure), TR_ERANGE, "no process 1");
+    refused(tr_status_link(kept, 0, 0, &link.it, &failure), TR_ERANGE, "no link 0");
+    ABI_CHECK(link);
     tr_status_close(kept);
     ABI_OPTIONS(tr_process_options, place);
     ABI_OPTIONS(tr_session_options, session);

@@ -26,6 +26,7 @@ _Static_assert(TR_LOG_COMPONENT_MAX == 32, "in tr_log_line");
 _Static_assert(TR_LOG_TEXT_MAX == 512, "in tr_log_line");
 _Static_assert(TR_MODEL_TEXT_MAX == 1280, "in tr_model_event");
 _Static_assert(TR_OBSERVER_WHY_MAX == 256, "in tr_process_status");
+_Static_assert(TR_SCORE_NAME_MAX == 32, "in tr_process_status and tr_job_status");
 _Static_assert(TR_MODEL_THREADS_MAX == 16, "in tr_model_event");
 _Static_assert(TR_TABLE_NDIM_MAX == 4, "in tr_table_info");
 _Static_assert(TR_TASK_PHASE_MAX == 64, "in tr_task_progress");

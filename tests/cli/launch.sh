@@ -94,6 +94,14 @@ has_checkpoint() {
     says '"checkpoint":[1-9]'
 }
 expect "and the last checkpoint" within has_checkpoint
+expect "and its age" says '"checkpoint_age_seconds":[0-9]'
+trains() {
+    troupe status "$work/cluster.json" --json
+    says '"loss":[0-9.e-]*,.*"seeds":[1-9][0-9]*,"seeds_per_second":[1-9].*"processes"'
+}
+expect "and the loss, and seeds a second" within trains
+expect "processes tell of their memory, processors and links" \
+    says '"process":1,.*"rss_bytes":[1-9][0-9]*,"cpu_seconds":[0-9.]*,"cpus":[0-9.]*,.*"links":\[{"process":[0-9]*,"up":true'
 "$TROUPE" top "$work/cluster.json" >"$work/top" 2>&1 </dev/null &
 top=$!
 expect "top shows it" within grep -q 'made/s' "$work/top"

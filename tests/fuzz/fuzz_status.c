@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The documents that processes answer `troupe status` with, one a line: each is shown, whatever it
  * says, and a process says nothing for another. */
+#include <math.h>
+#include <string.h>
+
 #include "cli/lib/report.h"
 #include "launch/status_view.h"
 #include "tests/fuzz/fuzz.h"
@@ -18,6 +21,12 @@ static void use(struct job_progress_now *job, uint32_t process, json_t *document
     struct job_progress_now before = *job;
     status_view_fill(&plan, process, document, 1000, &view);
     assert(view.up == (document != NULL) && view.links_up <= view.links);
+    struct status_link_view link;
+    for (uint32_t i = 0; i <= view.links; i++)
+        assert(status_view_link(document, i, &link) == (i < view.links));
+    assert(isfinite(view.progress.loss) && isfinite(view.progress.score));
+    assert(view.seeds_per_s >= 0 && view.cpu_s >= 0 && view.cpus >= 0);
+    assert(strlen(view.progress.score_name) < sizeof view.progress.score_name);
     if (document == NULL)
         return;
     status_view_add_job(job, document);

@@ -39,10 +39,14 @@ static void every_field_is_shown(void **state)
     struct status_view view;
     json_t *document = parse(
         "{\"incarnation\": 3, \"uptime_seconds\": 1.5, \"batches_made\": 11, \"batches_taken\": 12,"
+        " \"rss_bytes\": 15, \"cpu_seconds\": 2.5, \"cpus\": 0.5, \"seeds\": 16,"
+        " \"seeds_per_second\": 17.5, \"loss\": -0.25, \"score\": 0.75, \"score_name\": \"mrr\","
+        " \"checkpoint\": 18, \"checkpoint_age_seconds\": 19.5,"
         " \"batch_bytes\": 13, \"counters\": {\"restarts\": 14}, \"links\": ["
         "{\"state\": \"up\", \"bytes_sent\": 100, \"bytes_received\": 20, \"queued_bytes\": 3,"
         " \"credit_bytes\": 70},"
-        "{\"state\": \"down\", \"bytes_sent\": 1000, \"bytes_received\": 200, \"queued_bytes\": 30,"
+        "{\"node\": 7, \"silent_seconds\": 1.5, \"state\": \"down\", \"bytes_sent\": 1000, "
+        "\"bytes_received\": 200, \"queued_bytes\": 30,"
         " \"credit_bytes\": 1},"
         "{\"state\": \"up\", \"bytes_sent\": 1, \"bytes_received\": 2, \"queued_bytes\": -3,"
         " \"credit_bytes\": 60},"
@@ -50,7 +54,26 @@ static void every_field_is_shown(void **state)
         " \"actors\": [{\"messages\": 5, \"bytes\": 50}, {\"messages\": 6, \"bytes\": 60}]}");
     (void)state;
     status_view_fill(&plan, 0, document, 2500000, &view);
+    struct status_link_view link;
+    assert_true(status_view_link(document, 1, &link));
+    assert_false(link.up);
+    assert_int_equal(link.process, 7);
+    assert_int_equal(link.sent_bytes, 1000);
+    assert_int_equal(link.received_bytes, 200);
+    assert_int_equal(link.queued_bytes, 30);
+    assert_true(link.silent_s == 1.5);
+    assert_true(status_view_link(document, 4, &link));
+    assert_false(status_view_link(document, 5, &link));
+    assert_false(status_view_link(NULL, 0, &link));
     json_decref(document);
+    assert_int_equal(view.rss_bytes, 15);
+    assert_true(view.cpu_s == 2.5 && view.cpus == 0.5);
+    assert_int_equal(view.progress.seeds, 16);
+    assert_true(view.seeds_per_s == 17.5 && view.checkpoint_age_s == 19.5);
+    assert_true(view.progress.has_loss && view.progress.loss == -0.25);
+    assert_true(view.progress.has_score && view.progress.score == 0.75);
+    assert_string_equal(view.progress.score_name, "mrr");
+    assert_int_equal(view.progress.checkpoint, 18);
     assert_string_equal(view.host, "b");
     assert_string_equal(view.roles, "server");
     assert_true(view.up);
@@ -80,6 +103,26 @@ static void a_silent_process_is_shown_as_down(void **state)
     assert_string_equal(view.host, "a");
     assert_int_equal(view.links, 0);
     assert_true(view.lag_ms == 0 && view.uptime_s == 0);
+    assert_true(view.checkpoint_age_s < 0 && !view.progress.has_loss);
+}
+
+/* What is no number of its kind is none. */
+static void numbers_of_another_type_are_not_known(void **state)
+{
+    struct status_view view;
+    json_t *document = parse(
+        "{\"loss\": \"0.5\", \"score\": null, \"score_name\": 3, \"seeds\": -4,"
+        " \"seeds_per_second\": -1, \"rss_bytes\": 1.5, \"cpu_seconds\": [],"
+        " \"cpus\": -0.5, \"checkpoint_age_seconds\": -3}");
+    (void)state;
+    assert_non_null(document);
+    status_view_fill(&plan, 0, document, 0, &view);
+    json_decref(document);
+    assert_false(view.progress.has_loss || view.progress.has_score);
+    assert_string_equal(view.progress.score_name, "");
+    assert_int_equal(view.progress.seeds + view.rss_bytes, 0);
+    assert_true(view.seeds_per_s == 0 && view.cpu_s == 0 && view.cpus == 0);
+    assert_true(view.checkpoint_age_s == 0);
 }
 
 struct stand {
@@ -135,6 +178,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(only_objects_are_answers),
         cmocka_unit_test(every_field_is_shown),
+        cmocka_unit_test(numbers_of_another_type_are_not_known),
         cmocka_unit_test(a_silent_process_is_shown_as_down),
         cmocka_unit_test(the_furthest_of_the_last_era_counts),
     };

@@ -330,8 +330,9 @@ static uint64_t own_now(void *arg)
     return 35;
 }
 
-static void own_step(void *arg, uint32_t epoch, uint64_t step)
+static void own_step(void *arg, uint32_t epoch, uint64_t step, double loss)
 {
+    (void)loss;
     assert_ptr_equal(arg, &own);
     play.step = epoch * 1000 + step;
 }
@@ -440,7 +441,7 @@ static void each_rank_has_the_hooks_that_are_its_business(void **state)
         hooks->refused(hooks->arg, TRAINING_SAVE, 50 * r, true, &error);
         assert_int_equal(own.refused, (uint64_t)TRAINING_SAVE + 50 * r + 1);
         if (r == 0) {
-            hooks->step_done(hooks->arg, 3, 7);
+            hooks->step_done(hooks->arg, 3, 7, 0.5);
             assert_int_equal(play.step, 3007);
             assert_int_equal(hooks->epoch_done(hooks->arg, NULL, &error), 32);
             assert_int_equal(hooks->keep_best(hooks->arg, NULL, NULL, &error), 33);
