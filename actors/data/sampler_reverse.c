@@ -185,8 +185,6 @@ int sampler_find_reverses(struct task *task, struct error *error)
     rv = reserve_questions(task, error);
     if (rv == 0)
         rv = group_questions(task, error);
-    if (rv == 0)
-        sampler_ask_seeds(task);
     return rv != 0 ? rv : 1;
 }
 

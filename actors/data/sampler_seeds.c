@@ -275,7 +275,8 @@ static int reserve_rows(struct task *task, struct error *error)
                                edges ? "ends" : "ranks", task->num_seeds);
 }
 
-/* A counting sort of the slice's seeds by the partition that has their rows, then by segment. */
+/* A counting sort of the slice's seeds by the partition that has their rows, then by segment. 1: they
+ * are to be asked for. */
 static int group_rows(struct task *task, struct error *error)
 {
     uint32_t num_parts = book_of(task)->num_parts, segments = num_segments(task);
@@ -310,7 +311,7 @@ static int group_rows(struct task *task, struct error *error)
     /* Each start stands one place too far to the right now. */
     memmove(starts, starts + 1, groups * sizeof *starts);
     starts[groups] = total;
-    return 0;
+    return 1;
 }
 
 /* The rows of a segment in a partition's slice of its table. */
@@ -389,16 +390,6 @@ static bool is_any_asked(const struct task *task)
     return false;
 }
 
-static int ask_rows(struct task *task, struct error *error)
-{
-    int rv = group_rows(task, error);
-    /* The questions leave at the end of this turn; what is here is read in the next one, so that
-     * the answers travel meanwhile. */
-    if (rv == 0)
-        sampler_ask_seeds(task);
-    return rv != 0 ? rv : 1;
-}
-
 int sampler_find_seeds(struct task *task, struct error *error)
 {
     task->finds_reverses = false;
@@ -406,20 +397,18 @@ int sampler_find_seeds(struct task *task, struct error *error)
     task->finds_negatives = task->next_seed == task->end_seed && sampler_has_negatives(task);
     int rv = task->finds_negatives ? sampler_fill_negatives(task, error) : fill_slice(task, error);
     task->finds_ranks = has_edge_ranks(task);
-    return rv != 0 || !is_any_asked(task) ? rv : ask_rows(task, error);
+    return rv != 0 || !is_any_asked(task) ? rv : group_rows(task, error);
 }
 
 int sampler_find_ends(struct task *task, struct error *error)
 {
     task->finds_ranks = false;
-    return ask_rows(task, error);
+    return group_rows(task, error);
 }
 
 int sampler_find_negative_edges(struct task *task, struct error *error)
 {
     int rv = sampler_question_negatives(task, error);
-    if (rv == 0)
-        sampler_ask_seeds(task);
     return rv != 0 ? rv : 1;
 }
 
@@ -427,7 +416,7 @@ int sampler_draw_again(struct task *task, struct error *error)
 {
     sampler_redraw_negatives(task);
     task->finds_ranks = has_edge_ranks(task);
-    return is_any_asked(task) ? ask_rows(task, error) : 0;
+    return is_any_asked(task) ? group_rows(task, error) : 0;
 }
 
 int sampler_read_seeds(struct task *task, struct error *error)

@@ -187,17 +187,34 @@ void sampler_ask_rows(struct task *task);
 void sampler_cancel_asks(struct task *task);
 
 /* sampler.c */
+/* Lets sampler_work() go on, in this turn or the next one. */
+void sampler_schedule(struct sampler *sampler);
+/* Ends what waits for its batches, and removes it. */
+void sampler_close_loader(struct loader_state *loader);
+
+/* sampler_task.c */
+int sampler_init_task(struct sampler *sampler, struct task *task);
+void sampler_fini_task(struct task *task);
+/* Takes the request over: answers it, or makes it that of the task, which is idle. */
+void sampler_begin_task(struct task *task, struct message *request);
+/* Does one slice of a task that waits for nothing. */
+void sampler_step_task(struct task *task);
+/* Whether answers or room are to come before the task can go on. */
+bool sampler_task_waits(const struct task *task);
+/* Answers its request with the error, and makes it idle. */
+void sampler_fail_task(struct task *task, int code, const char *text);
+
+/* sampler_reply.c */
 /* Which batch a MSG_BATCH_REQUEST or a MSG_DRAW_REQUEST wants. */
 struct msg_batch_request sampler_asked(const struct message *request);
 /* The IDs of seeds that it gives. */
 const uint64_t *sampler_given(const struct message *request, uint32_t *num_ids);
+/* The batch is made, and takes that many bytes to pull; 0: it lies in the store. */
 void sampler_answer(struct sampler *sampler, struct message *request, uint64_t bytes);
+/* The store has no room for a batch of that many bytes. */
+void sampler_answer_full(struct sampler *sampler, struct message *request, uint64_t bytes);
 void sampler_fail_request(struct sampler *sampler, struct message *request, int code,
-                          const char *sentence);
-void sampler_schedule(struct sampler *sampler);
-void sampler_fail_task(struct task *task, int code, const char *sentence);
-
-void sampler_close_loader(struct loader_state *loader);
+                          const char *text);
 
 /* sampler_keep.c: batches that are pulled. The bytes of a finished one, which may wait for room
  * from now on; then it and its request are taken over: it is kept, and the request is answered when
