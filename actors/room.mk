@@ -89,7 +89,7 @@ libtr_actors_la_SOURCES += \
     actors/data/sampler.c actors/data/sampler.h actors/data/sampler_answer.c actors/data/sampler_ask.c \
     actors/data/sampler_keep.c actors/data/sampler_loader.c actors/data/sampler_request.c \
     actors/data/sampler_negatives.c actors/data/sampler_questions.c actors/data/sampler_reply.c actors/data/sampler_reverse.c \
-    actors/data/sampler_seeds.c actors/data/sampler_state.h actors/data/sampler_task.c actors/data/sparse_reply.h actors/data/seed_lists.c actors/data/seed_lists.h \
+    actors/data/sampler_seeds.c actors/data/sampler_slice.c actors/data/sampler_state.h actors/data/sampler_task.c actors/data/sparse_reply.h actors/data/seed_lists.c actors/data/seed_lists.h \
     actors/data/seed_set.c actors/data/seed_set.h
 
 # Trainers that work together: sums, checkpoints, eras.

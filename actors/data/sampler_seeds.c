@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The seeds of a batch: from places in the epoch's order to the IDs of nodes.
+ * The seeds of a batch: from what a slice has (sampler_slice.c) to the IDs of nodes, and into the batch.
  *
  * A slice of at most SAMPLER_SLICE_SEEDS is found at a time, so that a turn stays within its time;
  * all of a usual batch is one slice. Where the seeds are ranks whose IDs a table says, each
@@ -34,167 +34,11 @@ static const struct book *book_of(const struct task *task)
     return task->sampler->options->book;
 }
 
-static uint32_t num_segments(const struct task *task)
-{
-    return sampler_num_segments(task);
-}
-
-static const struct seed_segment *segment_of(const struct task *task, uint32_t s)
-{
-    return sampler_segment(task, s);
-}
-
-/* IDs of a seed in seeds[]: of an edge one, also where its reverse came with it. */
-static uint32_t seed_width(const struct task *task)
-{
-    const struct seed_segment *segment = segment_of(task, 0);
-    return seed_segment_has_edges(segment) ? 1 : segment->num_ids;
-}
-
-/* The same of a request that gives them: of any segment. */
-static uint32_t given_width(const struct task *task)
-{
-    uint32_t width = 1;
-    for (uint32_t s = 0; s < num_segments(task); s++)
-        width = segment_of(task, s)->num_ids > width ? segment_of(task, s)->num_ids : width;
-    return width;
-}
-
-/* The seeds of a request that gives them: a list is put in order by the proxy that has it. */
-static void copy_given(struct task *task)
-{
-    const uint32_t width = seed_width(task), num_ids = segment_of(task, 0)->num_ids;
-    uint32_t count = task->num_seeds * num_ids, all;
-    const uint64_t *given = sampler_given(task->request, &all);
-    uint64_t *seeds = task->seeds.data, *reverses = task->given_reverses.data;
-    given += task->next_given;
-    task->next_given += count;
-    if (width == num_ids && count > 0)
-        memcpy(seeds, given, count * sizeof *given);
-    for (uint32_t i = 0; width < num_ids && i < task->num_seeds; i++) {
-        seeds[i] = given[2 * (size_t)i];
-        reverses[i] = given[2 * (size_t)i + 1];
-    }
-}
-
-static uint64_t place_of(const struct epoch_order *order, uint64_t at)
-{
-    return order == NULL ? at : epoch_order_at(order, at);
-}
-
-/* IDs where ranks are IDs, else ranks. */
-static void fill_ranks(struct task *task, const struct epoch_order *order)
-{
-    uint64_t *ids = task->seeds.data;
-    for (uint32_t i = 0; i < task->num_seeds; i++)
-        ids[i] = segment_of(task, 0)->first_rank + place_of(order, task->next_seed + i);
-}
-
-/* Puts what stands in the batch's order into the segments, each in that order: `given` IDs of a seed. */
-static void part_segments(struct task *task, uint32_t given)
-{
-    const uint32_t width = seed_width(task);
-    const uint64_t *mixed = task->mixed_seeds.data;
-    const uint32_t *segments = task->mixed_segments.data;
-    uint32_t *starts = task->segment_starts;
-    uint64_t *seeds = task->seeds.data, *reverses = task->given_reverses.data;
-    memset(starts, 0, (num_segments(task) + (size_t)1) * sizeof *starts);
-    for (uint32_t i = 0; i < task->num_seeds; i++)
-        starts[segments[i] + 1]++;
-    for (uint32_t s = 0; s < num_segments(task); s++)
-        starts[s + 1] += starts[s];
-    for (uint32_t i = task->num_seeds; i-- > 0;) {
-        const size_t at = --starts[segments[i] + 1];
-        memcpy(seeds + at * width, mixed + (size_t)i * given, width * sizeof *seeds);
-        if (width < given)
-            reverses[at] = mixed[(size_t)i * given + 1];
-    }
-    /* Each start stands one place too far to the right now. */
-    memmove(starts, starts + 1, num_segments(task) * sizeof *starts);
-    starts[num_segments(task)] = task->num_seeds;
-}
-
-/* The next seed of a segment that the request gives: all of its IDs, or none are left of it. */
-static int take_given(struct task *task, const struct seed_segment *segment, uint64_t *ids)
-{
-    uint32_t num_ids;
-    const uint64_t *given = sampler_given(task->request, &num_ids);
-    if (num_ids - task->next_given < segment->num_ids)
-        return TR_EINVAL;
-    for (uint32_t j = 0; j < segment->num_ids; j++)
-        ids[j] = given[task->next_given++];
-    return 0;
-}
-
-/* Places of all segments come mixed; what is given comes in the same order, and no more of it. */
-static int fill_several(struct task *task, const struct epoch_order *order, struct error *error)
-{
-    const uint32_t num_ids = given_width(task);
-    uint32_t given;
-    sampler_given(task->request, &given);
-    int rv = vec_reserve(&task->mixed_seeds, task->num_seeds, num_ids * sizeof(uint64_t), 0);
-    if (rv == 0)
-        rv = vec_reserve(&task->mixed_segments, task->num_seeds, sizeof(uint32_t), 0);
-    if (rv != 0)
-        return error_set(error, rv, "no memory for %" PRIu32 " seeds", task->num_seeds);
-    uint64_t *mixed = task->mixed_seeds.data;
-    uint32_t *segments = task->mixed_segments.data;
-    for (uint32_t i = 0; i < task->num_seeds && rv == 0; i++) {
-        uint64_t place = place_of(order, task->next_seed + i);
-        segments[i] = seed_set_find(&task->loader->seeds, place);
-        const struct seed_segment *segment = segment_of(task, segments[i]);
-        if (segment->num_ids < num_ids)
-            mixed[(size_t)i * num_ids + 1] = REVERSE_NO_EDGE;
-        if (seed_kind_is_given(segment->seeds))
-            rv = take_given(task, segment, mixed + (size_t)i * num_ids);
-        else
-            mixed[(size_t)i * num_ids] = segment->first_rank + (place - segment->begin);
-    }
-    bool last = task->next_seed + task->num_seeds == task->end_seed;
-    if (rv != 0 || (last && task->next_given != given))
-        return error_set(error, TR_EINVAL,
-                         "batch %" PRIu64 " asked for with %" PRIu32 " listed seeds, it has %s",
-                         sampler_asked(task->request).batch, given, rv != 0 ? "more" : "fewer");
-    /* Segments are parted when all seeds are there: where one begins depends on how many the
-     * others have. */
-    part_segments(task, num_ids);
-    return 0;
-}
-
-static int fill_slice(struct task *task, struct error *error)
-{
-    const struct msg_batch_request asked = sampler_asked(task->request);
-    struct loader_state *l = task->loader;
-    const struct epoch_order *order = NULL;
-    uint64_t count = task->end_seed - task->next_seed;
-    bool given = seed_set_is_given(&l->seeds);
-    uint32_t most = seed_segment_has_edges(segment_of(task, 0)) ? SAMPLER_SLICE_EDGES
-                                                                : SAMPLER_SLICE_SEEDS;
-    task->num_seeds = (uint32_t)(count < most ? count : most);
-    int rv = given ? 0 : epoch_orders_find(&l->orders, &l->epochs, asked.epoch, &order);
-    if (rv == 0)
-        rv = vec_reserve(&task->seeds, task->num_seeds, seed_width(task) * sizeof(uint64_t), 0);
-    if (rv == 0 && given_width(task) > seed_width(task))
-        rv = vec_reserve(&task->given_reverses, task->num_seeds, sizeof(uint64_t), 0);
-    if (rv != 0)
-        return error_set(error, rv, "no memory for the order of %" PRIu64 " seeds",
-                         l->open.num_seeds);
-    if (num_segments(task) > 1)
-        return fill_several(task, order, error);
-    task->segment_starts[0] = 0;
-    task->segment_starts[1] = task->num_seeds;
-    if (given)
-        copy_given(task);
-    else
-        fill_ranks(task, order);
-    return 0;
-}
-
 /* Whether partitions are asked for the seeds of a segment: of edges for the IDs of those that are
  * ranks, then for the ends of all. */
 static bool is_asked(const struct task *task, uint32_t s)
 {
-    const struct seed_segment *segment = segment_of(task, s);
+    const struct seed_segment *segment = sampler_segment(task, s);
     if (seed_segment_has_edges(segment))
         return !task->finds_ranks || seed_segment_has_edge_ranks(segment);
     return seed_segment_table(book_of(task), segment) != NULL;
@@ -203,8 +47,8 @@ static bool is_asked(const struct task *task, uint32_t s)
 /* Whether some are edges by rank. */
 static bool has_edge_ranks(const struct task *task)
 {
-    for (uint32_t s = 0; s < num_segments(task); s++)
-        if (seed_segment_has_edge_ranks(segment_of(task, s)))
+    for (uint32_t s = 0; s < sampler_num_segments(task); s++)
+        if (seed_segment_has_edge_ranks(sampler_segment(task, s)))
             return true;
     return false;
 }
@@ -219,7 +63,7 @@ struct seed_row {
 static int find_row(const struct task *task, uint32_t s, uint64_t seed, struct seed_row *out)
 {
     const struct book *book = book_of(task);
-    const struct seed_segment *segment = segment_of(task, s);
+    const struct seed_segment *segment = sampler_segment(task, s);
     uint64_t row;
     if (sampler_finds_ends(task)) {
         int owner = book_edge_owner(book, segment->etype, seed);
@@ -242,7 +86,7 @@ static int say_no_row(const struct task *task, uint32_t s, uint64_t seed, int co
                       struct error *error)
 {
     const struct graph_types *types = &book_of(task)->types;
-    const struct seed_segment *segment = segment_of(task, s);
+    const struct seed_segment *segment = sampler_segment(task, s);
     uint64_t batch = sampler_asked(task->request).batch;
     if (!seed_segment_has_edges(segment))
         return error_set(error, code,
@@ -262,7 +106,7 @@ static int say_no_row(const struct task *task, uint32_t s, uint64_t seed, int co
 
 static int reserve_rows(struct task *task, struct error *error)
 {
-    bool edges = seed_segment_has_edges(segment_of(task, 0));
+    bool edges = seed_segment_has_edges(sampler_segment(task, 0));
     int rv = vec_reserve(&task->seed_rows, task->num_seeds, sizeof(uint32_t), 0);
     if (rv == 0)
         rv = vec_reserve(&task->seed_places, task->num_seeds, sizeof(uint32_t), 0);
@@ -279,7 +123,7 @@ static int reserve_rows(struct task *task, struct error *error)
  * are to be asked for. */
 static int group_rows(struct task *task, struct error *error)
 {
-    uint32_t num_parts = book_of(task)->num_parts, segments = num_segments(task);
+    uint32_t num_parts = book_of(task)->num_parts, segments = sampler_num_segments(task);
     uint32_t *starts = task->seed_starts;
     size_t groups = (size_t)num_parts * segments;
     const uint64_t *seeds = task->seeds.data;
@@ -322,7 +166,7 @@ struct slice_rows {
 
 static struct slice_rows rows_of(const struct task *task, uint32_t part, uint32_t segment)
 {
-    const uint32_t *start = &task->seed_starts[(size_t)part * num_segments(task) + segment];
+    const uint32_t *start = &task->seed_starts[(size_t)part * sampler_num_segments(task) + segment];
     return (struct slice_rows){
         .count = start[1] - start[0],
         .rows = (const uint32_t *)task->seed_rows.data + start[0],
@@ -339,13 +183,13 @@ struct seed_table {
 /* It follows that of the ends, of the same rows, where a segment brings original IDs. */
 static struct seed_table table_of_originals(const struct task *task, uint32_t s)
 {
-    return (struct seed_table){ segment_of(task, s)->etype, TABLE_EDGE_ORIGINALS,
+    return (struct seed_table){ sampler_segment(task, s)->etype, TABLE_EDGE_ORIGINALS,
                                 task->originals.data };
 }
 
 static struct seed_table table_of(const struct task *task, uint32_t s)
 {
-    const struct seed_segment *segment = segment_of(task, s);
+    const struct seed_segment *segment = sampler_segment(task, s);
     if (sampler_finds_ends(task))
         return (struct seed_table){ segment->etype, TABLE_EDGE_ENDS, task->ends.data };
     if (seed_segment_has_edge_ranks(segment))
@@ -369,7 +213,7 @@ static int read_table(const struct task *task, uint32_t part, const struct seed_
 static int read_slice(struct task *task, uint32_t part, struct error *error)
 {
     int rv = 0;
-    for (uint32_t s = 0; s < num_segments(task) && rv == 0; s++) {
+    for (uint32_t s = 0; s < sampler_num_segments(task) && rv == 0; s++) {
         const struct seed_table asked = table_of(task, s);
         const struct slice_rows found = rows_of(task, part, s);
         if (found.count == 0)
@@ -384,7 +228,7 @@ static int read_slice(struct task *task, uint32_t part, struct error *error)
 
 static bool is_any_asked(const struct task *task)
 {
-    for (uint32_t s = 0; s < num_segments(task); s++)
+    for (uint32_t s = 0; s < sampler_num_segments(task); s++)
         if (is_asked(task, s))
             return true;
     return false;
@@ -395,7 +239,8 @@ int sampler_find_seeds(struct task *task, struct error *error)
     task->finds_reverses = false;
     task->finds_edges = false;
     task->finds_negatives = task->next_seed == task->end_seed && sampler_has_negatives(task);
-    int rv = task->finds_negatives ? sampler_fill_negatives(task, error) : fill_slice(task, error);
+    int rv = task->finds_negatives ? sampler_fill_negatives(task, error)
+                                   : sampler_fill_slice(task, error);
     task->finds_ranks = has_edge_ranks(task);
     return rv != 0 || !is_any_asked(task) ? rv : group_rows(task, error);
 }
@@ -472,12 +317,12 @@ static int add_mixed_pairs(struct task *task, const uint64_t *ends, const uint64
 {
     const uint32_t *segments = task->mixed_segments.data;
     int rv = 0;
-    for (uint32_t s = 0; s < num_segments(task) && rv == 0; s++)
-        rv = batch_builder_add_pairs(&task->builder, segment_of(task, s)->etype, ends, edge_ids, 0,
-                                     error);
+    for (uint32_t s = 0; s < sampler_num_segments(task) && rv == 0; s++)
+        rv = batch_builder_add_pairs(&task->builder, sampler_segment(task, s)->etype, ends,
+                                     edge_ids, 0, error);
     for (uint32_t i = 0; i < task->num_seeds && rv == 0; i++) {
         const size_t at = task->segment_starts[segments[i]]++;
-        rv = batch_builder_add_pairs(&task->builder, segment_of(task, segments[i])->etype,
+        rv = batch_builder_add_pairs(&task->builder, sampler_segment(task, segments[i])->etype,
                                      ends + 2 * at, edge_ids == NULL ? NULL : edge_ids + at, 1,
                                      error);
     }
@@ -487,7 +332,7 @@ static int add_mixed_pairs(struct task *task, const uint64_t *ends, const uint64
 /* Leaves the edges of a segment out of the batch, and the reverses that came with them. */
 static int exclude_seeds(struct task *task, uint32_t s, struct error *error)
 {
-    const struct seed_segment *segment = segment_of(task, s);
+    const struct seed_segment *segment = sampler_segment(task, s);
     const uint32_t begin = task->segment_starts[s], end = task->segment_starts[s + 1];
     uint64_t *reverses = task->given_reverses.data;
     uint32_t count = 0;
@@ -504,20 +349,20 @@ static int exclude_seeds(struct task *task, uint32_t s, struct error *error)
 /* The pairs of the slice: what the batch is to leave out is known as early as they are. */
 static int add_pairs(struct task *task, struct error *error)
 {
-    bool edges = seed_segment_has_edges(segment_of(task, 0));
+    bool edges = seed_segment_has_edges(sampler_segment(task, 0));
     bool leaves = (task->loader->open.flags & MSG_LOADER_EXCLUDE_SELF) != 0;
     const uint64_t *seeds = task->seeds.data, *ends = edges ? task->ends.data : seeds;
     const uint64_t *edge_ids = edges ? seeds : NULL;
     int rv = 0;
     task->finds_reverses = false; /* all are found, and the slice has its own segments again */
-    for (uint32_t s = 0; s < num_segments(task) && leaves && rv == 0; s++)
+    for (uint32_t s = 0; s < sampler_num_segments(task) && leaves && rv == 0; s++)
         rv = exclude_seeds(task, s, error);
     if (rv != 0)
         return rv;
-    return num_segments(task) > 1
+    return sampler_num_segments(task) > 1
                ? add_mixed_pairs(task, ends, edge_ids, error)
-               : batch_builder_add_pairs(&task->builder, segment_of(task, 0)->etype, ends, edge_ids,
-                                         task->num_seeds, error);
+               : batch_builder_add_pairs(&task->builder, sampler_segment(task, 0)->etype, ends,
+                                         edge_ids, task->num_seeds, error);
 }
 
 int sampler_add_seeds(struct task *task, struct error *error)
@@ -529,15 +374,15 @@ int sampler_add_seeds(struct task *task, struct error *error)
     if (rv != 0)
         return error_set(error, rv, "a draw whose seeds lack what its spec says of them");
     task->next_seed += task->num_seeds;
-    const struct seed_segment *first = segment_of(task, 0);
+    const struct seed_segment *first = sampler_segment(task, 0);
     if (seed_kind_is_pair(first->seeds)) {
         rv = add_pairs(task, error);
         return rv != 0 ? rv : task->next_seed < task->end_seed || sampler_has_negatives(task);
     }
-    for (uint32_t s = 0; s < num_segments(task) && rv == 0; s++) {
+    for (uint32_t s = 0; s < sampler_num_segments(task) && rv == 0; s++) {
         uint32_t begin = task->segment_starts[s], count = task->segment_starts[s + 1] - begin;
         const uint64_t *ids = task->seeds.data;
-        rv = batch_builder_add_seeds_with(&task->builder, segment_of(task, s)->ntype,
+        rv = batch_builder_add_seeds_with(&task->builder, sampler_segment(task, s)->ntype,
                                           ids == NULL ? NULL : ids + begin, NULL, count, &with,
                                           error);
     }
@@ -553,7 +398,7 @@ int sampler_make_seeds(const struct ask *ask, struct message **out)
         return sampler_make_reverses(ask, out);
     if (task->finds_edges)
         return sampler_make_negative_edges(ask, out);
-    for (uint32_t s = 0; s < num_segments(task); s++)
+    for (uint32_t s = 0; s < sampler_num_segments(task); s++)
         if (rows_of(task, ask->part, s).count > 0)
             sections += sampler_finds_originals(task, s) ? 2 : 1;
     size_t bytes = sections * sizeof(struct msg_rows_section);
@@ -568,7 +413,7 @@ int sampler_make_seeds(const struct ask *ask, struct message **out)
         return TR_ENOMEM;
     }
     uint32_t *to = (uint32_t *)(section + sections);
-    for (uint32_t s = 0; s < num_segments(task); s++) {
+    for (uint32_t s = 0; s < sampler_num_segments(task); s++) {
         const struct seed_table asked = table_of(task, s);
         const struct slice_rows wanted = rows_of(task, ask->part, s);
         if (wanted.count == 0)
@@ -598,7 +443,7 @@ int sampler_take_seeds(struct ask *ask, struct message *reply, struct error *err
     if (task->finds_reverses || task->finds_edges)
         return sampler_take_reverses(ask, reply, error);
     int rv = rows_reply_begin(&reader, message_body(reply), reply->frame.body_bytes);
-    for (uint32_t s = 0; s < num_segments(task) && rv == 0; s++) {
+    for (uint32_t s = 0; s < sampler_num_segments(task) && rv == 0; s++) {
         const struct slice_rows wanted = rows_of(task, ask->part, s);
         if (wanted.count == 0)
             continue;

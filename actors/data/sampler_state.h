@@ -106,7 +106,7 @@ struct task {
     struct loader_state *loader;
     /* Places in the epoch's order: the first, and those whose seeds are not added yet. */
     uint64_t first_seed, next_seed, end_seed;
-    /* The slice that is found next: see sampler_seeds.c. */
+    /* The slice that is found next: what each holds when is said in sampler_seeds.c. */
     uint32_t num_seeds;
     struct vec seeds;          /* uint64_t[num_seeds], of listed pairs [2 * num_seeds] */
     bool finds_ranks;          /* seeds are ranks of edges, whose IDs are asked for */
@@ -116,9 +116,9 @@ struct task {
     struct vec originals;      /* uint64_t[num_seeds], of edges whose reverses are left out */
     struct vec reverses;       /* see sampler_reverse.c */
     struct vec given_reverses; /* uint64_t[num_seeds], of edges that come with theirs */
-    uint32_t
-        *segment_starts;    /* [segments + 1], of the loader's segments, or of a negative's ends */
-    struct vec mixed_seeds; /* uint64_t[num_seeds], of several segments; of pairs two each */
+    /* [segments + 1], of the loader's segments, or of a negative's ends */
+    uint32_t *segment_starts;
+    struct vec mixed_seeds;    /* uint64_t[num_seeds], of several segments; of pairs two each */
     struct vec mixed_segments; /* uint32_t[num_seeds] */
     struct vec seed_rows;      /* uint32_t[num_seeds] */
     struct vec seed_places;    /* uint32_t[num_seeds] */
@@ -230,18 +230,21 @@ void sampler_pull(struct sampler *sampler, struct message *request);
 /* Nobody will pull it: drops what is kept of it. */
 void sampler_unwanted(struct sampler *sampler, const struct message *notice);
 
-/* sampler_seeds.c: finds the next slice of seeds, and asks for what is not here (1: what is here
- * is to be read); reads what is here, in a turn of its own, since questions leave at the end of
- * one; then, when all came, adds it to the batch (1: more slices are to come). Before that it finds
- * the ends of edges (1), where their ranks were asked for first (finds_ranks), and reads again. */
+/* sampler_slice.c: the next slice's seeds in seeds[], segment by segment. TR_EINVAL: the request gives
+ * fewer seeds than the batch has, or more. */
+int sampler_fill_slice(struct task *task, struct error *error);
+
+/* sampler_seeds.c: finds the next slice of seeds (1: partitions are to be asked for some, 0: all are
+ * known); reads what of it is here (1: more is left), once the others are asked; then, when all came,
+ * adds it to the batch (1: more slices are to come). Before that it finds the ends of edges whose ranks
+ * were asked for first (finds_ranks), which are to be asked for (1). */
 int sampler_find_seeds(struct task *task, struct error *error);
 int sampler_read_seeds(struct task *task, struct error *error);
 int sampler_find_ends(struct task *task, struct error *error);
 int sampler_add_seeds(struct task *task, struct error *error);
-/* Asks which negatives of a slice are edges (1: what is here is to be read). */
+/* Which negatives of a slice are edges: 1, that is to be asked. */
 int sampler_find_negative_edges(struct task *task, struct error *error);
-/* Draws the negatives of a slice that were edges again: 0: all are known, 1: what is here is to be
- * read. */
+/* Draws the negatives of a slice that were edges again: 0: all are known, 1: some are to be asked for. */
 int sampler_draw_again(struct task *task, struct error *error);
 /* Before any seed: the edges that a single draw leaves out. */
 int sampler_exclude(struct task *task, struct error *error);
@@ -310,8 +313,8 @@ typedef struct reverse_question sampler_question(const struct task *task, uint32
 int sampler_make_questions(const struct ask *ask, uint32_t etype, sampler_question *question,
                            struct message **request);
 
-/* sampler_reverse.c: leaves the reverses that were found out of the batch, and asks for those of the
- * next segment of the slice's edges, whose ends are known (1: what is here is to be read, 0: all are
+/* sampler_reverse.c: leaves the reverses that were found out of the batch, and goes on to the next
+ * segment of the slice's edges, whose ends are known (1: its reverses are to be asked for, 0: all are
  * left out); reads those here. */
 int sampler_find_reverses(struct task *task, struct error *error);
 int sampler_read_reverses(struct task *task, uint32_t part, struct error *error);
