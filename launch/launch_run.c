@@ -22,6 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "launch/launch_history.h"
 #include "launch/launch_plan.h"
 #include "launch/line_reader.h"
 
@@ -53,6 +54,7 @@ struct launched {
 struct launch_loop {
     struct launch_job *job;
     const struct launch_plan *plan;
+    struct launch_history history;
     struct launcher launcher;
     uint32_t count;
     unsigned stops, hurried;   /* of the job, that the launcher was notified of */
@@ -104,6 +106,7 @@ static void launch_run_say(struct launch_loop *launch, const struct tr_launch_ev
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
+    launch_history_event(&launch->history, event, text);
     launch_events_put(&launch->job->events, event, text, strlen(text));
 }
 
@@ -112,7 +115,9 @@ static void take_line(void *arg, char *line, size_t length)
     struct stream_of *stream = arg;
     struct launch_loop *launch = stream->launch;
     struct launcher_kernels differ;
-    /* The launcher reads the line before a program may pull it. */
+    /* The launcher reads the line before a program may pull it, and so does the history. */
+    if (stream->fd == 1)
+        launch_history_line(&launch->history, stream->process, line);
     if (stream->fd == 1 &&
         launcher_take_line(&launch->launcher, stream->process, line, &differ, now_ns())) {
         const struct tr_launch_event event = event_of(launch, TR_LAUNCH_KERNELS, stream->process);
@@ -331,6 +336,8 @@ static int launch_run_init(struct launch_loop *launch, struct launch_job *job, s
     *launch = (struct launch_loop){ .job = job,
                                     .plan = plan,
                                     .count = plan->plan.plan.num_processes };
+    if (launch_history_init(&launch->history, plan) != 0)
+        return error_set(error, TR_ENOMEM, "no memory to launch");
     launch->launched = calloc(launch->count, sizeof *launch->launched);
     launch->polled = calloc(1 + (size_t)POLLED * launch->count, sizeof *launch->polled);
     if (launch->launched == NULL || launch->polled == NULL)
@@ -354,9 +361,11 @@ int launch_run(struct launch_job *job, struct error *error)
             wait_and_take(&launch);
         rv = launcher_result(&launch.launcher, error);
     }
+    launch_history_end(&launch.history, rv, error->text);
     /* No process is left here: a launcher that was not made has started none, and its turns end
      * when each was waited for. */
     launcher_fini(&launch.launcher);
+    launch_history_fini(&launch.history);
     free(launch.launched);
     free(launch.polled);
     return rv;

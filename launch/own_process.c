@@ -615,6 +615,13 @@ int tr_process_say_checkpoint(uint64_t step, int64_t timeout_ns, struct tr_error
                : 0;
 }
 
+int tr_process_say_era(uint64_t step, int64_t timeout_ns, struct tr_error *error)
+{
+    return tr_process_is_launched()
+               ? notice_print(timeout_ns, error, "%s %" PRIu64 "\n", NOTICE_ERA, step)
+               : 0;
+}
+
 int tr_process_say_left(bool asked, int64_t timeout_ns, struct tr_error *error)
 {
     const char *notice = asked ? NOTICE_LEFT : NOTICE_LEFT NOTICE_LEFT_ORPHANED;

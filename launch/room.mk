@@ -13,6 +13,8 @@ libtr_launch_la_SOURCES = \
     launch/launch_copy.c \
     launch/launch_events.c \
     launch/launch_events.h \
+    launch/launch_history.c \
+    launch/launch_history.h \
     launch/launch_host.c \
     launch/launch_plan.c \
     launch/launch_plan.h \

@@ -21,7 +21,7 @@ dist_man1_MANS += \
     man/troupe-verify.1 \
     man/troupe.1
 dist_man3_MANS += man/libtroupe.3 man/libtroupe-model.3
-dist_man5_MANS += man/troupe-checkpoint.5 man/troupe-cluster.5 man/troupe-partition.5 man/troupe-raw.5
+dist_man5_MANS += man/troupe-checkpoint.5 man/troupe-cluster.5 man/troupe-events.5 man/troupe-partition.5 man/troupe-raw.5
 dist_man7_MANS += man/troupe.7
 
 # The structs as the headers have them: the page is made of these, and says nothing that they do not.

@@ -176,6 +176,7 @@ libtr_model_la_SOURCES = \
     model/training.h \
     model/training_finished.c \
     model/training_folder.c \
+    model/training_history.c \
     model/training_keeper.c \
     model/training_loop.c \
     model/training_loop.h \
@@ -209,6 +210,7 @@ libtroupe_model_la_SOURCES = \
     runtime/base/files_posix.c \
     runtime/base/files_tree.c \
     runtime/base/folder_lock.c \
+    runtime/base/history_file.c \
     runtime/base/hotmem.c \
     runtime/base/json_field.c \
     runtime/base/json_text.c \

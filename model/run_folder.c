@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "runtime/base/atomic_dir.h"
+#include "runtime/base/history_file.h"
 #include "runtime/base/json_text.h"
 
 #include "model/run_record.h"
@@ -25,6 +26,20 @@ static int set_paths(struct run_folder *folder, struct files *files, const char 
         return 0;
     run_folder_close(folder);
     return error_set(error, TR_ENOMEM, "%s: no memory", path);
+}
+
+/* A launcher begins to write that of its job when the folder is the new run's. */
+static int remove_history(const struct run_folder *folder, struct error *error)
+{
+    static const char *const names[] = { HISTORY_OLDER_NAME, HISTORY_NAME };
+    int rv = 0;
+    for (size_t i = 0; i < sizeof names / sizeof *names && rv == 0; i++) {
+        char *path = files_join(folder->path, names[i]);
+        rv = path != NULL ? files_remove_tree(folder->files, path, error)
+                          : error_set(error, TR_ENOMEM, "%s: no memory", folder->path);
+        free(path);
+    }
+    return rv;
 }
 
 static int remove_run(struct run_folder *folder, struct error *error)
@@ -164,6 +179,8 @@ int run_folder_begin(struct run_folder *folder, struct error *error)
     int rv = 0;
     if (folder->use == RUN_FOLDER_REPLACES)
         rv = remove_run(folder, error);
+    if (rv == 0 && folder->use == RUN_FOLDER_REPLACES)
+        rv = remove_history(folder, error);
     if (rv == 0 && folder->use != RUN_FOLDER_RESUMES)
         rv = create_metrics(folder, error);
     if (rv != 0)
@@ -171,16 +188,17 @@ int run_folder_begin(struct run_folder *folder, struct error *error)
     return rv;
 }
 
-void run_folder_forget_untrained(struct run_folder *folder)
+bool run_folder_forget_untrained(struct run_folder *folder)
 {
     uint64_t size = 0;
     if (folder->path == NULL || folder->pending_bytes > 0 || run_folder_check(folder, NULL) != 0 ||
         files_exists(folder->files, folder->model_path) ||
         (files_exists(folder->files, folder->metrics_path) &&
          (files_size(folder->files, folder->metrics_path, &size, NULL) != 0 || size > 0)))
-        return;
+        return false;
     file_close(&folder->metrics);
     (void)remove_run(folder, NULL);
+    return true;
 }
 
 /* Every line of a run fits: a few hundred bytes an epoch. */

@@ -29,7 +29,7 @@
 /* What is to become of a run that the folder may hold. */
 enum run_folder_use {
     RUN_FOLDER_NEW,      /* it is refused */
-    RUN_FOLDER_REPLACES, /* its three files are removed, and nothing else */
+    RUN_FOLDER_REPLACES, /* its files and its history are removed, and nothing else */
     RUN_FOLDER_RESUMES   /* it is gone on with, or begun where there is none */
 };
 
@@ -68,8 +68,8 @@ uint64_t run_folder_mark(const struct run_folder *folder);
 int run_folder_rewind(struct run_folder *folder, uint64_t mark, struct error *error);
 
 /* Removes the files of a run that failed before anything was found, where they have neither a line
- * of an epoch nor a model, so that they are in nobody's way. Files that cannot be removed stay. */
-void run_folder_forget_untrained(struct run_folder *folder);
+ * of an epoch nor a model, so that they are in nobody's way. Files that cannot be removed stay. False: it is worth keeping. */
+bool run_folder_forget_untrained(struct run_folder *folder);
 
 /* Only knows the paths of a run that is there; TR_ENOENT names what is missing. */
 int run_folder_find(struct run_folder *folder, struct files *files, const char *path,

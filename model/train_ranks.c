@@ -319,6 +319,8 @@ static int rank_restore(void *arg, const void **bytes, size_t *count, struct err
     *count = checkpoint.count;
     if (rv == 0 && r->rank == 0 && checkpoint.bytes != NULL)
         r->all->has_checkpoint = true;
+    if (rv == 0 && r->rank == 0 && r->group != NULL && r->all->restored != NULL)
+        r->all->restored(r->all->hooks->arg, checkpoint.step);
     return rv == 0 ? 0 : session_failed(&why, rv, error);
 }
 

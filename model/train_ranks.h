@@ -44,6 +44,9 @@ struct train_ranks {
     const struct trainer_hooks *hooks;
     /* Rank 0 calls it, with the hooks' arg: a checkpoint was committed after so many steps. */
     void (*saved)(void *arg, uint64_t steps);
+    /* The same: the group begins an era, from what was saved after so many steps. NULL: nobody needs to
+     * know. */
+    void (*restored)(void *arg, uint64_t steps);
     const struct cancel *cancel; /* the wish to stop all */
     /* The wish to stop the trainers of all processes behind a checkpoint; NULL: there is none. It
      * becomes a wish to stop when that takes too long. */

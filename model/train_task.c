@@ -111,6 +111,12 @@ static bool train_task_stalled(void *arg, const struct watchdog_stall *stall)
 static void train_task_saved(void *arg, uint64_t steps)
 {
     task_events_say(&((struct training *)arg)->events, TR_MODEL_CHECKPOINT, steps, "%s", "");
+    training_note_saved(arg, steps);
+}
+
+static void train_task_restored(void *arg, uint64_t steps)
+{
+    training_note_era(arg, steps);
 }
 
 /* A launcher that lives reads sooner or later; one that does not has gone. */
@@ -160,6 +166,7 @@ static int open_ranks(struct training *t, struct error *error)
         .patience_ns = (uint64_t)t->options.disk_wait_ns,
         .hooks = &t->hooks,
         .saved = train_task_saved,
+        .restored = train_task_restored,
         .cancel = &t->cancel,
         .leave = training_leaves(t) ? &t->leave : NULL,
         .orphaned = train_task_orphaned,
@@ -387,6 +394,7 @@ static int train_task_run(struct tr_task *task, void *arg, struct tr_error *erro
     /* This comes before close_all: whether there are checkpoints is asked of the graph. */
     if (rv != 0)
         training_forget_untrained(t);
+    training_end_history(t, rv, why.text[0] != '\0' ? why.text : tr_strerror(rv));
     close_all(t);
     /* The events end last: a program that has pulled them to their end finds the training
      * closed. */

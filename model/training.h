@@ -28,6 +28,7 @@
 #include "model/run_job.h"
 #include "model/task_events.h"
 #include "model/train_ranks.h"
+#include "runtime/base/history_file.h"
 
 struct training {
     struct task_events events; /* first: see task_events.h */
@@ -44,6 +45,7 @@ struct training {
     atomic_bool woken;              /* it took too long, and its session was interrupted */
     struct run_job job;
     struct run_folder folder;
+    struct history_file history; /* where no launcher writes it */
     struct run_job_split val, test;
     struct train_ranks ranks;
     struct shape_entry *entries; /* [num_entries], where the shape was heard of another process */
@@ -123,6 +125,12 @@ int training_open_folder(struct training *t, struct error *error);
 /* Before the first line that a run that goes on adds to its folder: config.json says what the run is
  * from there on. Until then it says what the files are, also where the run is refused meanwhile. */
 int training_write_record(struct training *t, struct error *error);
+/* training_history.c: the history of a run that no launcher keeps, from the time when the folder is the
+ * run's. Steps are those that a checkpoint is of. */
+void training_begin_history(struct training *t, bool resumes);
+void training_note_saved(struct training *t, uint64_t steps);
+void training_note_era(struct training *t, uint64_t steps);
+void training_end_history(struct training *t, int result, const char *text);
 /* After a failure, while the graph is open: nothing stays of a run in which nothing was found, so
  * that it may be tried again. */
 void training_forget_untrained(struct training *t);

@@ -455,11 +455,13 @@ int training_open_folder(struct training *t, struct error *error)
     /* The folder is this run's last of all: one that was refused above is somebody else's, and
      * stays when this run fails. */
     t->folder_ours = rv == 0;
+    if (rv == 0 && !t->ended_before)
+        training_begin_history(t, resumes);
     return rv;
 }
 
 void training_forget_untrained(struct training *t)
 {
-    if (t->folder_ours && !has_checkpoints(t))
-        run_folder_forget_untrained(&t->folder);
+    if (t->folder_ours && !has_checkpoints(t) && run_folder_forget_untrained(&t->folder))
+        history_file_forget(&t->history);
 }

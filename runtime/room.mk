@@ -30,6 +30,8 @@ libtr_runtime_base_la_SOURCES = \
     runtime/base/flat.hh \
     runtime/base/helper_program.c \
     runtime/base/helper_program.h \
+    runtime/base/history_file.c \
+    runtime/base/history_file.h \
     runtime/base/hotmem.c \
     runtime/base/hotmem.h \
     runtime/base/json_field.c \

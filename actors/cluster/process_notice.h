@@ -5,6 +5,7 @@
  *     troupe: ready process 3 ...
  *     troupe: kernels blas SkylakeX, loops avx512
  *     troupe: checkpoint 1200
+ *     troupe: era 1200
  *     troupe: silent process 1 incarnation 280000011
  *     troupe: left
  *     troupe: left orphaned
@@ -27,6 +28,8 @@
 #define NOTICE_READY "troupe: ready"
 #define NOTICE_KERNELS "troupe: kernels" /* of a trainer: the record of config.json */
 #define NOTICE_CHECKPOINT "troupe: checkpoint"
+/* All trainers go on from that step, with which an era begins. */
+#define NOTICE_ERA "troupe: era"
 #define NOTICE_SILENT "troupe: silent"
 /* Its rest: the process, and its incarnation. */
 #define NOTICE_SILENT_WRITE " process %" PRIu32 " incarnation %" PRIu32
@@ -46,6 +49,9 @@ static inline bool notice_is(const char *line, const char *notice)
 
 /* Reads process and incarnation of a NOTICE_SILENT line. False: the line has no such numbers. */
 bool notice_silent(const char *line, uint32_t *process, uint32_t *incarnation);
+
+/* Reads the step of a line that is that notice. False: the line has none. */
+bool notice_step(const char *line, const char *notice, uint64_t *step);
 
 /* A NOTICE_LEFT line: was a trainer asked to stop? */
 static inline bool notice_left_asked(const char *line)

@@ -166,6 +166,9 @@ TR_API int tr_process_say_ready(const struct tr_process *process, int64_t timeou
                                 struct tr_error *error);
 TR_API int tr_process_say_kernels(const char *kernels, int64_t timeout_ns, struct tr_error *error);
 TR_API int tr_process_say_checkpoint(uint64_t step, int64_t timeout_ns, struct tr_error *error);
+/* Trainer 0 says that all trainers go on from that step, with which an era begins (tr_group_restore());
+ * the job's history has it (troupe-events(5)). */
+TR_API int tr_process_say_era(uint64_t step, int64_t timeout_ns, struct tr_error *error);
 /* All trainers of the job stop behind a checkpoint. asked: since one was asked to, so the launcher
  * starts nothing again; else since a process of theirs has lost its launcher, or is asked by it
  * (tr_process_is_orphaned), and a launcher that goes on with the job starts all of them again. */

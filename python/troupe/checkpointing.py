@@ -201,6 +201,8 @@ def resume(
     job = job_of(graph)
     group = job.graph.group()
     step, content = group.found(timeout)
+    if job.process is not None and job.rank == 0:
+        job.say(lib.tr_process_say_era, step)
     if not step and not content:
         group.resumed()
         return None

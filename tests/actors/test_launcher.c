@@ -246,6 +246,14 @@ static void a_notice_of_silence_is_read_to_the_letter(void **unused)
     snprintf(line, sizeof line, NOTICE_SILENT NOTICE_SILENT_WRITE, 12u, 345u);
     assert_true(notice_silent(line, &process, &incarnation));
     assert_true(process == 12 && incarnation == 345);
+    uint64_t step = 1;
+    assert_true(notice_step(NOTICE_CHECKPOINT " 0", NOTICE_CHECKPOINT, &step) && step == 0);
+    assert_true(notice_step(NOTICE_ERA " 9223372036854775807 more", NOTICE_ERA, &step) &&
+                step == INT64_MAX);
+    assert_false(notice_step(NOTICE_ERA " 9223372036854775808", NOTICE_ERA, &step));
+    assert_false(notice_step(NOTICE_ERA, NOTICE_ERA, &step));
+    assert_false(notice_step(NOTICE_ERA " -1", NOTICE_ERA, &step));
+    assert_false(notice_step(NOTICE_ERA " 1", NOTICE_CHECKPOINT, &step));
     assert_string_equal(notice_kernels(NOTICE_KERNELS " a b"), "a b");
     assert_string_equal(notice_kernels(NOTICE_KERNELS), "");
     assert_true(notice_is(NOTICE_COMPLETE, NOTICE_COMPLETE));

@@ -29,6 +29,7 @@ cli_shell_tests = \
     tests/cli/interrupt.sh \
     tests/cli/json.sh \
     tests/cli/kills.sh \
+    tests/cli/history.sh \
     tests/cli/launch.sh \
     tests/cli/launcher.sh \
     tests/cli/leave.sh \

@@ -44,6 +44,9 @@ static void use_notice(const char *line)
     uint32_t process, incarnation;
     if (notice_is(line, NOTICE_KERNELS))
         fuzz_touch(notice_kernels(line), strlen(notice_kernels(line)));
+    uint64_t step;
+    if (notice_step(line, NOTICE_CHECKPOINT, &step) || notice_step(line, NOTICE_ERA, &step))
+        assert(step <= INT64_MAX);
     if (!notice_silent(line, &process, &incarnation))
         return;
     /* It says these numbers, whatever zeros are before them. */

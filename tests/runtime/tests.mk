@@ -207,3 +207,8 @@ check_PROGRAMS += tests/runtime/test_memory_limit
 TESTS += tests/runtime/test_memory_limit
 tests_runtime_test_memory_limit_SOURCES = tests/runtime/test_memory_limit.c
 tests_runtime_test_memory_limit_LDADD = $(runtime_libs) $(test_libs)
+
+check_PROGRAMS += tests/runtime/test_history_file
+TESTS += tests/runtime/test_history_file
+tests_runtime_test_history_file_SOURCES = tests/runtime/test_history_file.c
+tests_runtime_test_history_file_LDADD = $(runtime_libs) $(test_libs)

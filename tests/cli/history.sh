@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+# The history of a job, events.jsonl: of one process, of several, of one that lost a process, of one
+# that was gone on with, replaced or refused.
+restarts=3
+. "${srcdir:-.}/tests/cli/job.sh"
+
+# The lines of a run's history with that event, without their times.
+events() { sed -n 's/^{"time":"20[0-9T:.-]*Z","event":"'"$2"'"/&/p' "$work/$1/events.jsonl"; }
+count() { [ "$(events "$1" "$2" | wc -l)" "$3" "$4" ]; }
+whole() { [ "$(grep -c '^{"time":"20[0-9-]*T[0-9:]*\.[0-9][0-9][0-9]Z","event":"[a-z]*".*}$' "$work/$1/events.jsonl")" = "$(wc -l <"$work/$1/events.jsonl")" ]; }
+last() { tail -n 1 "$work/$1/events.jsonl" | grep -q "$2"; }
+
+undisturbed one --checkpoint-every 10
+expect "one process trains" exited 0
+expect "its history begins" count one begun = 1
+expect "has its checkpoints" count one checkpoint -gt 3
+expect "its era" count one era = 1
+expect "and its end" last one '"event":"finished","outcome":"complete"}$'
+expect "in whole lines" whole one
+
+troupe train "$work/g/toy.json" --run "$work/one" --epochs 2 --replace --quiet
+expect "a run is replaced" exited 0
+expect "and so is its history" count one begun = 1
+troupe train "$work/g/toy.json" --run "$work/one" --epochs 3 --resume --checkpoint-every 2 --quiet
+expect "a run is gone on with" exited 0
+expect "and so is its history" count one begun = 2
+expect "which says so" [ "$(events one begun | grep -c '"resumed":true')" = 1 ]
+cp "$work/one/events.jsonl" "$work/before"
+troupe train "$work/g/toy.json" --run "$work/one" --epochs 2 --quiet
+expect "a run is in the way" fails_with holds
+expect "its history stays" cmp -s "$work/before" "$work/one/events.jsonl"
+
+cluster "$role_hosts"
+begin
+within has_lines 8
+pid_of 1 && kill -KILL "$pid"
+within has_lines 25
+pid_of 3 && kill -KILL "$pid"
+finish_job
+expect "a job that loses a server and the trainer ends well" exited 0
+expect "its history begins once" count run begun = 1
+expect "and counts its processes" [ "$(events run begun | grep -c '"by":"launch","job":"job",.*"processes":4')" = 1 ]
+expect "four were started, and two again" count run started = 6
+expect "the trainer was killed" [ "$(events run ended | grep -c '"process":3,"host":"a","role":"trainer","signal":9')" = 1 ]
+expect "and the server" [ "$(events run ended | grep -c '"process":1,"host":"a","role":"server","signal":9')" = 1 ]
+expect "the trainers began twice" count run era -ge 2
+expect "checkpoints were made" count run checkpoint -gt 3
+expect "it ended" last run '"event":"finished","outcome":"complete"}$'
+expect "in whole lines" whole run
+
+cp "$work/run/events.jsonl" "$work/before"
+# shellcheck disable=SC2086
+troupe launch "$work/cluster.json" --run "$work/run" -- $learning
+expect "a job in the place of another is refused" [ "$code" != 0 ]
+expect "and leaves its history" cmp -s "$work/before" "$work/run/events.jsonl"
+
+rm -rf "$work/run" "$work/checkpoints"
+epochs=1000000
+learning="--epochs 1000000 --hidden 16 --fanout 4,6 --batch-size 32 --quiet"
+begin
+within has_lines 3
+kill -TERM "$launcher"
+finish_job
+expect "a job that is stopped" [ "$code" != 0 ]
+expect "has a history that says so" last run '"event":"finished","outcome":"stopped"'
+expect "whose processes were asked to" count run stopping -ge 1
+finish
