@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #include <troupe/book.h>
 #include <troupe/checkpoint.h>
@@ -28,6 +29,9 @@
 #include "cli/lib/fail.h"
 #include "cli/lib/graph_path.h"
 #include "cli/lib/report.h"
+
+/* Of a run's history, for people. */
+#define EVENTS_SHOWN 40u
 
 struct inspect_values {
     bool json;
@@ -603,6 +607,78 @@ static int report_run_relations(struct report *report, const char *run, struct t
     return rv;
 }
 
+/* RFC 3339, as the file has it. */
+static void report_time(struct report *report, int64_t time_ns)
+{
+    struct tm utc;
+    char date[32], text[48];
+    time_t seconds = (time_t)(time_ns / 1000000000);
+    if (gmtime_r(&seconds, &utc) == NULL ||
+        strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%S", &utc) == 0)
+        date[0] = '\0';
+    snprintf(text, sizeof text, "%s.%03dZ", date, (int)(time_ns / 1000000 % 1000));
+    report_text(report, "time", "time (UTC)", text);
+}
+
+/* What an event says beside its process, in one column. */
+static void report_event_shortly(struct report *report, const struct tr_run_event *event)
+{
+    char what[160];
+    if (event->signal != 0)
+        snprintf(what, sizeof what, "signal %d", event->signal);
+    else if (strcmp(event->event, "ended") == 0)
+        snprintf(what, sizeof what, "exit code %d", event->exit_code);
+    else if (strcmp(event->event, "checkpoint") == 0 || strcmp(event->event, "era") == 0)
+        snprintf(what, sizeof what, "step %" PRIu64, event->step);
+    else
+        snprintf(what, sizeof what, "%s%s%.100s", event->outcome,
+                 event->outcome[0] != '\0' && event->text[0] != '\0' ? ": " : "", event->text);
+    report_text(report, "what", "what", what);
+}
+
+static void report_event(struct report *report, const struct tr_run_event *event)
+{
+    report_row(report, "events");
+    report_time(report, event->time_ns);
+    report_text(report, "event", "event", event->event);
+    if (event->process != UINT32_MAX)
+        report_count(report, "process", "process", event->process);
+    else
+        report_absent(report, "process", "process");
+    report_text(report, "role", "role", event->role);
+    report_text(report, "host", "host", event->host);
+    if (!report->json) {
+        report_event_shortly(report, event);
+        return;
+    }
+    report_count(report, "step", "", event->step);
+    report_count(report, "pid", "", (uint64_t)event->pid);
+    report_count(report, "exit_code", "", (uint64_t)event->exit_code);
+    report_count(report, "signal", "", (uint64_t)event->signal);
+    report_text(report, "outcome", "", event->outcome);
+    report_text(report, "text", "", event->text);
+    report_count(report, "lost", "", event->lost);
+}
+
+/* Of a long history people see the end. */
+static int report_run_events(struct report *report, const struct tr_run *run,
+                             struct tr_error *error)
+{
+    uint64_t count = tr_run_num_events(run);
+    uint64_t first = !report->json && count > EVENTS_SHOWN ? count - EVENTS_SHOWN : 0;
+    int rv = 0;
+    if (count > 0)
+        report_count(report, "num_events", "events of its job", count);
+    for (uint64_t i = first; i < count && rv == 0; i++) {
+        struct tr_run_event event = TR_RUN_EVENT_INIT;
+        rv = tr_run_get_event(run, i, &event, error);
+        if (rv == 0)
+            report_event(report, &event);
+    }
+    report_rows_end(report);
+    return rv;
+}
+
 static int report_run(struct report *report, const struct tr_run *run, struct tr_error *error)
 {
     struct tr_run_info info = TR_RUN_INFO_INIT;
@@ -632,7 +708,7 @@ static int report_run(struct report *report, const struct tr_run *run, struct tr
         report_text(report, "value", "value", value);
     }
     report_rows_end(report);
-    return rv;
+    return rv == 0 ? report_run_events(report, run, error) : rv;
 }
 
 static int inspect_run(struct report *report, const char *path, struct tr_error *error)

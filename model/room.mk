@@ -103,6 +103,7 @@ libtr_model_la_SOURCES = \
     model/report/line_chart.h \
     model/report/page_classes.c \
     model/report/page_curves.c \
+    model/report/page_history.c \
     model/report/page_partitions.c \
     model/report/repeat_command.c \
     model/report/repeat_command.h \
@@ -122,6 +123,8 @@ libtr_model_la_SOURCES = \
     model/run_folder.c \
     model/run_folder.h \
     model/run_hash.h \
+    model/run_history.c \
+    model/run_history.h \
     model/run_homophily.c \
     model/run_infer.c \
     model/run_job.c \

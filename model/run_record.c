@@ -353,6 +353,13 @@ static int read_model(struct run_record *run, struct tr_error *error)
     return rv;
 }
 
+static int read_history(struct run_record *run, struct tr_error *error)
+{
+    struct error why = { 0 };
+    int rv = run_history_read(&run->history, files_posix, run->path, &why);
+    return rv == 0 ? 0 : tr_error_set(error, rv, "%s", why.text);
+}
+
 int run_record_open(struct run_record *run, const char *path, struct tr_error *error)
 {
     *run = (struct run_record){ .path = strdup(path) };
@@ -363,6 +370,8 @@ int run_record_open(struct run_record *run, const char *path, struct tr_error *e
         rv = read_metrics(run, error);
     if (rv == 0)
         rv = read_model(run, error);
+    if (rv == 0)
+        rv = read_history(run, error);
     if (rv != 0)
         run_record_close(run);
     return rv;
@@ -370,6 +379,7 @@ int run_record_open(struct run_record *run, const char *path, struct tr_error *e
 
 void run_record_close(struct run_record *run)
 {
+    run_history_fini(&run->history);
     for (size_t i = 0; i < run->num_options; i++) {
         free(run->options[i].name);
         free(run->options[i].value);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The folder of a training run as its files tell it: config.json (options, what computed),
- * metrics.jsonl (a line an epoch, one of the test) and model.safetensors. `troupe inspect` and
+ * metrics.jsonl (a line an epoch, one of the test), model.safetensors and events.jsonl (its job). `troupe inspect` and
  * `troupe report` read it, also while the run goes on or after it was stopped.
  *
  * Options are kept by their names in config.json, whichever these are, so that a run of a later
@@ -19,6 +19,8 @@
 #include <stdint.h>
 
 #include <troupe/model.h>
+
+#include "model/run_history.h"
 
 /* A configuration has some forty values; a file with more is not one. */
 #define RUN_OPTIONS_MAX 256
@@ -50,6 +52,7 @@ struct run_record {
     struct tr_scores test;
     bool has_model;
     uint64_t parameters;
+    struct run_history history; /* of its job */
 };
 
 /* Whether the path is the folder of a run, by the names of the files in it. */

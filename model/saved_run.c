@@ -109,6 +109,22 @@ int tr_run_get_test(const struct tr_run *run, struct tr_scores *test, struct tr_
     return sized_write(test, &run->record.test, sizeof run->record.test, "tr_scores", error);
 }
 
+uint64_t tr_run_num_events(const struct tr_run *run)
+{
+    return run->record.history.count;
+}
+
+int tr_run_get_event(const struct tr_run *run, uint64_t index, struct tr_run_event *event,
+                     struct tr_error *error)
+{
+    const struct run_history *history = &run->record.history;
+    if (index >= history->count)
+        return tr_error_set(error, TR_ERANGE, "%s: there is no event %llu, from 0; it has %zu",
+                            run->record.path, (unsigned long long)index, history->count);
+    return sized_write(event, &history->events[index].event, sizeof history->events[index].event,
+                       "tr_run_event", error);
+}
+
 int tr_run_compare(const struct tr_run *run, const struct tr_train_options *options, bool *longer,
                    struct tr_error *error)
 {

@@ -105,6 +105,36 @@ TR_API int tr_run_get_epoch(const struct tr_run *run, uint64_t index, struct tr_
 TR_API int tr_run_get_test(const struct tr_run *run, struct tr_scores *test,
                            struct tr_error *error);
 
+/* What happened to the run's job, as events.jsonl has it (troupe-events(5)). Texts are "" where they
+ * are not said, numbers 0. */
+struct tr_run_event {
+    size_t size;
+    int64_t time_ns;     /* since 1970-01-01 UTC, in milliseconds */
+    const char *event;   /* "begun", "started", ...; later versions have others */
+    const char *host;    /* of the process */
+    const char *role;    /* "trainer", "sampler", "server" */
+    const char *outcome; /* of "finished": "complete", "failed", "stopped" */
+    const char *text;    /* why; of "begun", by what: "launch" or "train" */
+    uint64_t step;       /* of a checkpoint, and of what an era begins with */
+    uint64_t lost;       /* events that were lost just before this one */
+    int64_t pid;         /* of "started" */
+    uint32_t process;    /* UINT32_MAX: it is of none */
+    int exit_code;       /* of "ended" */
+    int signal;          /* that ended it, or 0 */
+    unsigned char reserved[4];
+};
+
+#define TR_RUN_EVENT_INIT                                                                  \
+    {                                                                                      \
+        sizeof(struct tr_run_event), 0, NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, "" \
+    }
+
+/* How many there are; 0 also where the run has no history. */
+TR_API uint64_t tr_run_num_events(const struct tr_run *run);
+/* An event by its index, in the order in which they were written. TR_ERANGE: there is no such index. */
+TR_API int tr_run_get_event(const struct tr_run *run, uint64_t index, struct tr_run_event *event,
+                            struct tr_error *error);
+
 #ifdef __cplusplus
 }
 #endif

@@ -323,6 +323,7 @@ static void write_head(struct html *html, const struct report_page *page)
     html_markup(html, STYLE);
     line_chart_write_style(html);
     bar_chart_write_style(html);
+    page_write_history_style(html);
     html_markup(html, "</style></head>\n<body><header><h1>Report of ");
     if (page->num_runs == 1)
         html_text(html, page->runs[0].path);
@@ -338,6 +339,7 @@ void report_page_write(struct html *html, const struct report_page *page)
     page_write_curves(html, page);
     page_write_classes(html, page);
     page_write_partitions(html, page);
+    page_write_history(html, page);
     write_experiment(html, page);
     write_machines(html, page);
     write_commands(html, page);

@@ -4,6 +4,7 @@
  *
  *     report_page.c        the frame, the style, the summary, options, machines and commands
  *     page_curves.c        losses and scores over steps and seconds
+ *     page_history.c       what happened to the jobs, and when
  *     page_partitions.c    how the graphs are partitioned
  *     page_classes.c       scores by class and confusion
  *
@@ -42,6 +43,9 @@ void report_page_write(struct html *html, const struct report_page *page);
 
 /* One section each, with its heading. */
 void page_write_curves(struct html *html, const struct report_page *page);
+void page_write_history(struct html *html, const struct report_page *page);
+/* The styles that it needs, beside those of line charts. */
+void page_write_history_style(struct html *html);
 void page_write_partitions(struct html *html, const struct report_page *page);
 void page_write_classes(struct html *html, const struct report_page *page);
 

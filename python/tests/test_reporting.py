@@ -26,6 +26,9 @@ def run(world: World, tmp_path_factory: pytest.TempPathFactory) -> training.Run:
 
 def test_a_run_is_read_as_it_was_trained(world: World, run: training.Run) -> None:
     found = troupe.open_run(run.path)
+    first, last = found.events[0], found.events[-1]
+    assert first.event == "begun" and last.event == "finished" and first.time <= last.time
+    assert last.outcome == "complete" and last.process is None
     assert found.complete and found.graph == str(world.path) and found.parameters > 0
     assert found.options["hidden"] == "8" and found.options["fanout"] == "5,5"
     assert [e.epoch for e in found.epochs] == [1, 2, 3]

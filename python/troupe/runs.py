@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import datetime
 import math
 import os
 from typing import Any
@@ -13,6 +14,8 @@ from .binding import call, encoded, made, owned, text
 from .task import Report, report_of
 
 AnyPath = str | os.PathLike[str]
+
+_EPOCH = datetime.datetime.fromtimestamp(0, datetime.UTC)
 
 
 def _struct(name: str) -> Any:
@@ -37,6 +40,11 @@ class RunRecord:
         The last epoch that was the best so far.
     test : Report or None
         Scores of the test nodes.
+    events : list of Report
+        What happened to the run's job, in the order of its events.jsonl: ``time`` (a
+        `datetime.datetime` in UTC), ``event``, ``process`` (None: of none), ``host``, ``role``,
+        ``outcome``, ``text``, ``step``, ``pid``, ``exit_code``, ``signal`` and ``lost``, as
+        troupe-events(5) has them.
     """
 
     def __init__(self, path: AnyPath) -> None:
@@ -52,6 +60,7 @@ class RunRecord:
         self.parameters = int(info.parameters) if info.has_model else None
         self.options = dict(_option(run, i) for i in range(info.num_options))
         self.epochs = [_epoch(run, i) for i in range(info.num_epochs)]
+        self.events = [_event(run, i) for i in range(model.tr_run_num_events(run))]
         self.best = self.epochs[info.best] if info.has_best else None
         self.test: Report | None = None
         if info.tested:
@@ -87,6 +96,26 @@ def _epoch(run: Any, index: int) -> Report:
     found = report_of(epoch)
     found.validation = report_of(scores) if epoch.evaluated else None
     return found
+
+
+def _event(run: Any, index: int) -> Report:
+    event = _struct("tr_run_event")
+    call(model.tr_run_get_event, run, index, event)
+    process = int(event.process)
+    return Report(
+        time=_EPOCH + datetime.timedelta(milliseconds=int(event.time_ns) // 1_000_000),
+        event=text(event.event),
+        process=None if process == 2**32 - 1 else process,
+        host=text(event.host),
+        role=text(event.role),
+        outcome=text(event.outcome),
+        text=text(event.text),
+        step=int(event.step),
+        pid=int(event.pid),
+        exit_code=int(event.exit_code),
+        signal=int(event.signal),
+        lost=int(event.lost),
+    )
 
 
 def is_run(path: AnyPath) -> bool:

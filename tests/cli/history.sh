@@ -6,7 +6,7 @@ restarts=3
 
 # The lines of a run's history with that event, without their times.
 events() { sed -n 's/^{"time":"20[0-9T:.-]*Z","event":"'"$2"'"/&/p' "$work/$1/events.jsonl"; }
-count() { [ "$(events "$1" "$2" | wc -l)" "$3" "$4" ]; }
+count() { test "$(events "$1" "$2" | wc -l)" "$3" "$4"; }
 whole() { [ "$(grep -c '^{"time":"20[0-9-]*T[0-9:]*\.[0-9][0-9][0-9]Z","event":"[a-z]*".*}$' "$work/$1/events.jsonl")" = "$(wc -l <"$work/$1/events.jsonl")" ]; }
 last() { tail -n 1 "$work/$1/events.jsonl" | grep -q "$2"; }
 
@@ -47,6 +47,18 @@ expect "the trainers began twice" count run era -ge 2
 expect "checkpoints were made" count run checkpoint -gt 3
 expect "it ended" last run '"event":"finished","outcome":"complete"}$'
 expect "in whole lines" whole run
+
+troupe inspect "$work/run" --json
+expect "its events are shown to scripts" says '"num_events":[0-9]*,"events":\[{"time":"20[^"]*Z","event":"begun","process":null,.*"event":"ended","process":3,"role":"trainer","host":"a","step":0,"pid":0,"exit_code":0,"signal":9,'
+expect "all of them" [ "$(grep -o '"event":' "$work/out" | wc -l)" = "$(wc -l <"$work/run/events.jsonl")" ]
+troupe inspect "$work/run"
+expect "and to people" says '  3  *trainer  *a  *signal 9$'
+printf '{"time":"20' >>"$work/run/events.jsonl"
+troupe report "$work/run" --out "$work/page.html"
+expect "they are drawn, whatever a line is that was not finished" grep -q '<figcaption>History of ' "$work/page.html"
+expect "a bar for each life of a process" [ "$(grep -c '^<rect class="f0"\|</text><rect class="f0"' "$work/page.html")" -ge 6 ]
+expect "with the failures" [ "$(grep -o '<path class="death"' "$work/page.html" | wc -l)" = 2 ]
+expect "and what was said of them" grep -q '<td>ended by signal 9</td><td>3 trainer</td><td>a</td>' "$work/page.html"
 
 cp "$work/run/events.jsonl" "$work/before"
 # shellcheck disable=SC2086

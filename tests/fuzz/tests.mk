@@ -3,7 +3,7 @@
 # links each with libFuzzer too.
 fuzz_tests = \
     tests/fuzz/fuzz_assign tests/fuzz/fuzz_batch tests/fuzz/fuzz_checkpoint \
-    tests/fuzz/fuzz_chunked tests/fuzz/fuzz_cluster tests/fuzz/fuzz_config tests/fuzz/fuzz_csv \
+    tests/fuzz/fuzz_chunked tests/fuzz/fuzz_cluster tests/fuzz/fuzz_config tests/fuzz/fuzz_csv tests/fuzz/fuzz_events \
     tests/fuzz/fuzz_deal tests/fuzz/fuzz_debian tests/fuzz/fuzz_edges tests/fuzz/fuzz_exchange tests/fuzz/fuzz_folder \
     tests/fuzz/fuzz_hello tests/fuzz/fuzz_link tests/fuzz/fuzz_live tests/fuzz/fuzz_messages tests/fuzz/fuzz_metis \
     tests/fuzz/fuzz_mtx tests/fuzz/fuzz_notices tests/fuzz/fuzz_npy tests/fuzz/fuzz_npz tests/fuzz/fuzz_ogb tests/fuzz/fuzz_partition \
@@ -67,6 +67,9 @@ tests_fuzz_fuzz_debian_LDADD = $(fuzz_driver) $(partition_libs)
 
 tests_fuzz_fuzz_edges_SOURCES = tests/fuzz/fuzz_edges.c $(fuzz_raw)
 tests_fuzz_fuzz_edges_LDADD = $(fuzz_driver) $(partition_libs)
+
+tests_fuzz_fuzz_events_SOURCES = tests/fuzz/fuzz_events.c $(fuzz_memory)
+tests_fuzz_fuzz_events_LDADD = $(fuzz_driver) libtr_cli_public.la $(cli_libs)
 
 tests_fuzz_fuzz_exchange_SOURCES = tests/fuzz/fuzz_exchange.c tests/fuzz/fuzz.h
 tests_fuzz_fuzz_exchange_LDADD = $(fuzz_driver) $(partition_libs)

@@ -139,3 +139,8 @@ TESTS += tests/model/test_links
 tests_model_test_links_SOURCES = tests/model/test_links.c $(made_batch) $(made_graph) \
     tests/model/typed_batch.c tests/model/typed_batch.h
 tests_model_test_links_LDADD = $(model_test_libs)
+
+check_PROGRAMS += tests/model/test_run_history
+TESTS += tests/model/test_run_history
+tests_model_test_run_history_SOURCES = tests/model/test_run_history.c
+tests_model_test_run_history_LDADD = $(model_libs) $(test_libs)
