@@ -16,17 +16,14 @@
 
 #include "graph/excluded.h"
 #include "graph/key.h"
-#include "graph/local_sample.h"
 #include "graph/on_demand.h"
-#include "graph/samplers.h"
+#include "tests/graph/edge_draws.h"
 #include "tests/graph/statistics.h"
 
 #define ROWS 40u
 #define SOURCES 5000u
 #define EDGES_MAX 40000u
 #define FIRST_EDGE UINT64_C(700)
-
-enum { WEIGHTS, MASK, TABLES };
 
 /* A partition of some rows, with a weight and a mask of each edge. */
 struct world {
@@ -35,21 +32,11 @@ struct world {
     uint32_t columns[EDGES_MAX], rows[ROWS];
     float weights[EDGES_MAX];
     uint8_t mask[EDGES_MAX];
-    struct feature_table tables[TABLES];
+    struct feature_table tables[EDGE_TABLES];
     struct node_part nodes[2];
     struct edge_part edges;
     struct graph_part part;
 };
-
-/* The sources' global IDs are their original ones. */
-static int read_ids(void *arg, uint32_t ntype, uint64_t first, size_t count, uint64_t *ids,
-                    struct error *error)
-{
-    (void)arg, (void)ntype, (void)error;
-    for (size_t i = 0; i < count; i++)
-        ids[i] = first + i;
-    return 0;
-}
 
 static void finish_world(struct world *w)
 {
@@ -59,18 +46,8 @@ static void finish_world(struct world *w)
     assert_int_equal(graph_types_add_etype(&w->types, "s:e:d", NULL), 0);
     w->num_nodes[0] = SOURCES;
     w->num_nodes[1] = ROWS;
-    w->tables[WEIGHTS] = (struct feature_table){ .name = "w",
-                                                 .dtype = TR_F32,
-                                                 .num_rows = edges,
-                                                 .width = 1,
-                                                 .row_bytes = sizeof(float),
-                                                 .rows = w->weights };
-    w->tables[MASK] = (struct feature_table){ .name = "keep",
-                                              .dtype = TR_U8,
-                                              .num_rows = edges,
-                                              .width = 1,
-                                              .row_bytes = 1,
-                                              .rows = w->mask };
+    w->tables[EDGE_WEIGHTS] = edge_feature("w", TR_F32, edges, w->weights);
+    w->tables[EDGE_MASK] = edge_feature("keep", TR_U8, edges, w->mask);
     for (uint32_t r = 0; r < ROWS; r++) {
         w->rows[r] = (r * 7) % ROWS;
         w->original_ids[r] = r * 5;
@@ -81,10 +58,10 @@ static void finish_world(struct world *w)
                                             .index = w->index,
                                             .indices = w->columns,
                                             .first_edge = FIRST_EDGE },
-                                   .num_features = TABLES,
+                                   .num_features = EDGE_TABLES,
                                    .features = w->tables };
     w->part = (struct graph_part){ .types = &w->types, .nodes = w->nodes, .edges = &w->edges };
-    const struct original_ids_of ids = { w, read_ids, w->num_nodes };
+    const struct original_ids_of ids = { w, read_same_ids, w->num_nodes };
     w->part.on_demand = on_demand_create(&w->part, &ids);
     assert_non_null(w->part.on_demand);
 }
@@ -172,52 +149,22 @@ static void draw(const struct world *w, uint32_t kind, const struct sample_term 
                                        .num_rows = num_rows,
                                        .excluded = excluded,
                                        .num_excluded = num_excluded };
-    struct sample_request request;
     struct sample_result result = { .counts = drawn->counts,
                                     .columns = drawn->columns,
                                     .edge_ids = drawn->edge_ids };
-    int rv;
-    if (sample_gives_weights(kind, term))
-        result.edge_weights = drawn->weights;
-    while ((rv = local_sample_make(&what, NULL)) == 1)
-        ;
-    assert_int_equal(rv, 0);
-    assert_int_equal(local_sample_prepare(&what, &request, NULL), 0);
-    assert_int_equal(local_sample_draw(space, &request, &result), 0);
-    assert_true(result.num_edges <= local_sample_bound(&request));
+    draw_edges_of(&what, space, &result, drawn->weights);
     drawn->num_edges = result.num_edges;
 }
 
-static const struct way {
-    uint32_t kind, weights, mask;
-    bool replace;
-    bool same; /* as the graph without the edges draws, to the bit */
-} WAYS[] = {
-    { SAMPLE_UNIFORM, SAMPLE_NO_TABLE, SAMPLE_NO_TABLE, false, true },
-    { SAMPLE_UNIFORM, SAMPLE_NO_TABLE, SAMPLE_NO_TABLE, true, true },
-    { SAMPLE_UNIFORM, SAMPLE_NO_TABLE, MASK, false, false },
-    { SAMPLE_UNIFORM, SAMPLE_NO_TABLE, MASK, true, false },
-    { SAMPLE_WEIGHTED, WEIGHTS, SAMPLE_NO_TABLE, false, false },
-    { SAMPLE_WEIGHTED, WEIGHTS, SAMPLE_NO_TABLE, true, false },
-    { SAMPLE_WEIGHTED, WEIGHTS, MASK, false, false },
-    { SAMPLE_WEIGHTED, WEIGHTS, MASK, true, false },
-    { SAMPLE_LABOR, SAMPLE_NO_TABLE, SAMPLE_NO_TABLE, false, true },
-    { SAMPLE_LABOR, SAMPLE_NO_TABLE, MASK, false, true },
-    { SAMPLE_LABOR_POISSON, SAMPLE_NO_TABLE, SAMPLE_NO_TABLE, false, true },
-    { SAMPLE_LABOR_POISSON, SAMPLE_NO_TABLE, MASK, false, true },
-};
-#define NUM_WAYS (sizeof WAYS / sizeof *WAYS)
-
-static struct sample_term term_of(const struct way *way, int32_t fanout)
+/* Whether rows draw as those of a graph without the edges do, to the bit. */
+static bool draws_the_same(const struct draw_way *way)
 {
-    struct sample_term term = SAMPLE_TERM(fanout, way->replace);
-    term.weights = way->weights;
-    term.mask = way->mask;
-    return term;
+    bool labor = way->kind == SAMPLE_LABOR || way->kind == SAMPLE_LABOR_POISSON;
+    return labor || (way->kind == SAMPLE_UNIFORM && way->mask == SAMPLE_NO_TABLE);
 }
 
 /* Edges of a row that may be drawn. */
-static uint32_t count_allowed(const struct way *way, const struct world *w, uint32_t row)
+static uint32_t count_allowed(const struct draw_way *way, const struct world *w, uint32_t row)
 {
     uint32_t allowed = 0;
     for (uint64_t e = w->index[row]; e < w->index[row + 1]; e++)
@@ -226,9 +173,9 @@ static uint32_t count_allowed(const struct way *way, const struct world *w, uint
     return allowed;
 }
 
-static void check_row(const struct way *way, const struct world *whole, const struct world *left,
-                      uint64_t seed, int32_t fanout, uint32_t i, const struct drawn *drawn,
-                      uint64_t at)
+static void check_row(const struct draw_way *way, const struct world *whole,
+                      const struct world *left, uint64_t seed, int32_t fanout, uint32_t i,
+                      const struct drawn *drawn, uint64_t at)
 {
     uint32_t row = whole->rows[i], most = count_allowed(way, left, row);
     bool all = fanout == SAMPLE_EVERY || (!way->replace && most <= (uint32_t)fanout);
@@ -257,11 +204,11 @@ static void draws_are_full_and_rows_draw_as_if_the_edges_were_not_there(void **s
     for (uint64_t seed = 1; seed < 4; seed++) {
         make_whole(&whole, seed);
         uint64_t count = leave_out(&whole, seed, &left, excluded);
-        for (size_t w = 0; w < NUM_WAYS; w++)
+        for (size_t w = 0; w < NUM_DRAW_WAYS; w++)
             for (size_t f = 0; f < sizeof fanouts / sizeof *fanouts; f++) {
-                const struct way *way = &WAYS[w];
+                const struct draw_way *way = &DRAW_WAYS[w];
                 const struct draw_key key = { .seed = seed, .hop = (uint32_t)f, .batch = w };
-                const struct sample_term term = term_of(way, fanouts[f]);
+                const struct sample_term term = draw_term(way, fanouts[f]);
                 uint64_t at = 0, plainly = 0;
                 draw(&whole, way->kind, &term, &key, ROWS, excluded, count, &space, &drawn);
                 draw(&whole, way->kind, &term, &key, ROWS, NULL, 0, &space, &plain);
@@ -276,7 +223,7 @@ static void draws_are_full_and_rows_draw_as_if_the_edges_were_not_there(void **s
                     at += drawn.counts[i];
                     plainly += plain.counts[i];
                 }
-                if (!way->same)
+                if (!draws_the_same(way))
                     continue;
                 draw(&left, way->kind, &term, &key, ROWS, NULL, 0, &space, &expected);
                 assert_memory_equal(drawn.counts, expected.counts, sizeof drawn.counts);
@@ -339,9 +286,9 @@ static void pairs_of_draws_have_the_shares_of_what_is_left(void **state)
     static struct drawn drawn;
     struct sample_space space = { 0 };
     (void)state;
-    for (size_t i = 0; i < NUM_WAYS; i++) {
-        const struct way *way = &WAYS[i];
-        const struct sample_term term = term_of(way, 2);
+    for (size_t i = 0; i < NUM_DRAW_WAYS; i++) {
+        const struct draw_way *way = &DRAW_WAYS[i];
+        const struct sample_term term = draw_term(way, 2);
         uint64_t counts[DEGREE * DEGREE] = { 0 }, n = 500000;
         double shares[DEGREE * DEGREE], sum = 0, squares = 0, truth = 0;
         if (way->kind == SAMPLE_LABOR_POISSON) /* draws no pairs; the bits above are tested */

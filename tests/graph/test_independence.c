@@ -14,9 +14,8 @@
 #include <cmocka.h>
 
 #include "graph/key.h"
-#include "graph/local_sample.h"
 #include "graph/on_demand.h"
-#include "graph/samplers.h"
+#include "tests/graph/edge_draws.h"
 #include "tests/graph/statistics.h"
 
 #define ROWS 64u
@@ -26,8 +25,6 @@
 /* Of each thing in which keys differ: 38400 pairs of draws, of two edges each. */
 #define TRIALS 600u
 #define FIRST_EDGE UINT64_C(700)
-
-enum { WEIGHTS, MASK, TABLES };
 
 /* By the place of an edge in its row. */
 static const float WEIGHT[DEGREE] = { 2, 3, 0, 4, 5, 3 };
@@ -41,31 +38,11 @@ struct world {
     uint32_t columns[EDGES], rows[ROWS];
     float weights[EDGES];
     uint8_t mask[EDGES];
-    struct feature_table tables[TABLES];
+    struct feature_table tables[EDGE_TABLES];
     struct node_part nodes;
     struct edge_part edges[2];
     struct graph_part part;
 };
-
-static int read_ids(void *arg, uint32_t ntype, uint64_t first, size_t count, uint64_t *ids,
-                    struct error *error)
-{
-    (void)arg, (void)ntype, (void)error;
-    for (size_t i = 0; i < count; i++)
-        ids[i] = first + i;
-    return 0;
-}
-
-static struct feature_table table_of(const char *name, uint32_t dtype, uint32_t bytes,
-                                     const void *rows)
-{
-    return (struct feature_table){ .name = name,
-                                   .dtype = dtype,
-                                   .num_rows = EDGES,
-                                   .width = 1,
-                                   .row_bytes = bytes,
-                                   .rows = rows };
-}
 
 static void open_world(struct world *w)
 {
@@ -85,8 +62,8 @@ static void open_world(struct world *w)
         w->weights[e] = WEIGHT[e % DEGREE];
         w->mask[e] = KEEP[e % DEGREE];
     }
-    w->tables[WEIGHTS] = table_of("w", TR_F32, sizeof(float), w->weights);
-    w->tables[MASK] = table_of("keep", TR_U8, 1, w->mask);
+    w->tables[EDGE_WEIGHTS] = edge_feature("w", TR_F32, EDGES, w->weights);
+    w->tables[EDGE_MASK] = edge_feature("keep", TR_U8, EDGES, w->mask);
     w->nodes = (struct node_part){ .num_nodes = ROWS, .original_ids = w->original_ids };
     for (int t = 0; t < 2; t++)
         w->edges[t] = (struct edge_part){ .csc = { .num_rows = ROWS,
@@ -101,10 +78,10 @@ static void open_world(struct world *w)
                                                    .edge_ids = w->edge_ids,
                                                    .nodes_end = EDGES,
                                                    .edges_end = FIRST_EDGE + EDGES },
-                                          .num_features = TABLES,
+                                          .num_features = EDGE_TABLES,
                                           .features = w->tables };
     w->part = (struct graph_part){ .types = &w->types, .nodes = &w->nodes, .edges = w->edges };
-    const struct original_ids_of ids = { w, read_ids, &w->num_nodes };
+    const struct original_ids_of ids = { w, read_same_ids, &w->num_nodes };
     w->part.on_demand = on_demand_create(&w->part, &ids);
     assert_non_null(w->part.on_demand);
 }
@@ -115,42 +92,23 @@ static void close_world(struct world *w)
     graph_types_fini(&w->types);
 }
 
-static const struct way {
-    uint32_t kind, weights, mask;
-    bool replace;
-} WAYS[] = {
-    { SAMPLE_UNIFORM, SAMPLE_NO_TABLE, SAMPLE_NO_TABLE, false },
-    { SAMPLE_UNIFORM, SAMPLE_NO_TABLE, SAMPLE_NO_TABLE, true },
-    { SAMPLE_UNIFORM, SAMPLE_NO_TABLE, MASK, false },
-    { SAMPLE_UNIFORM, SAMPLE_NO_TABLE, MASK, true },
-    { SAMPLE_WEIGHTED, WEIGHTS, SAMPLE_NO_TABLE, false },
-    { SAMPLE_WEIGHTED, WEIGHTS, SAMPLE_NO_TABLE, true },
-    { SAMPLE_WEIGHTED, WEIGHTS, MASK, false },
-    { SAMPLE_WEIGHTED, WEIGHTS, MASK, true },
-    { SAMPLE_LABOR, SAMPLE_NO_TABLE, SAMPLE_NO_TABLE, false },
-    { SAMPLE_LABOR, SAMPLE_NO_TABLE, MASK, false },
-    { SAMPLE_LABOR_POISSON, SAMPLE_NO_TABLE, SAMPLE_NO_TABLE, false },
-    { SAMPLE_LABOR_POISSON, SAMPLE_NO_TABLE, MASK, false },
-};
-#define NUM_WAYS (sizeof WAYS / sizeof *WAYS)
-
 /* Two draws in the order of the row, or as they came with replacement; of a Poisson draw, which of the
  * first two edges came that may. */
 #define OUTCOMES (DEGREE * DEGREE)
 
 /* The weight of each edge for the way; 0: it is never drawn. */
-static uint32_t weigh(const struct way *way, bool excludes, double *weights)
+static uint32_t weigh(const struct draw_way *way, bool excludes, double *weights)
 {
     uint32_t allowed = 0;
     for (uint32_t i = 0; i < DEGREE; i++) {
-        bool out = (excludes && i == LEFT_OUT) || (way->mask == MASK && KEEP[i] == 0);
-        weights[i] = out ? 0 : way->weights == WEIGHTS ? (double)WEIGHT[i] : 1;
+        bool out = (excludes && i == LEFT_OUT) || (way->mask == EDGE_MASK && KEEP[i] == 0);
+        weights[i] = out ? 0 : way->weights == EDGE_WEIGHTS ? (double)WEIGHT[i] : 1;
         allowed += weights[i] > 0;
     }
     return allowed;
 }
 
-static void define_shares(const struct way *way, bool excludes, double *shares)
+static void define_shares(const struct draw_way *way, bool excludes, double *shares)
 {
     double weights[DEGREE], total = 0;
     uint32_t allowed = weigh(way, excludes, weights);
@@ -172,7 +130,7 @@ static void define_shares(const struct way *way, bool excludes, double *shares)
         }
 }
 
-static uint32_t outcome_of(const struct way *way, bool excludes, const uint32_t *columns,
+static uint32_t outcome_of(const struct draw_way *way, bool excludes, const uint32_t *columns,
                            uint32_t count)
 {
     if (way->kind != SAMPLE_LABOR_POISSON) {
@@ -208,7 +166,7 @@ enum thing {
 
 /* LABOR's numbers are of sources, whatever the edge type; it draws along no out-edges, as masks and
  * weights do not. */
-static bool differs_by(const struct way *way, enum thing thing)
+static bool differs_by(const struct draw_way *way, enum thing thing)
 {
     bool labor = way->kind == SAMPLE_LABOR || way->kind == SAMPLE_LABOR_POISSON;
     if (thing == THING_DIRECTION)
@@ -217,7 +175,7 @@ static bool differs_by(const struct way *way, enum thing thing)
 }
 
 /* What each row draws, the first or the second time. */
-static void draw(const struct world *w, const struct way *way, bool excludes, enum thing thing,
+static void draw(const struct world *w, const struct draw_way *way, bool excludes, enum thing thing,
                  uint32_t trial, bool second, struct sample_space *space, uint32_t *outcomes)
 {
     const struct draw_key key = { .seed = trial + thing * TRIALS +
@@ -231,11 +189,9 @@ static void draw(const struct world *w, const struct way *way, bool excludes, en
                                  .draw = &key,
                                  .kind = way->kind,
                                  .etype = second && thing == THING_TYPE,
-                                 .term = SAMPLE_TERM(FANOUT, way->replace),
+                                 .term = draw_term(way, FANOUT),
                                  .rows = w->rows,
                                  .num_rows = ROWS };
-    what.term.weights = way->weights;
-    what.term.mask = way->mask;
     what.term.direction = second && thing == THING_DIRECTION ? SAMPLE_OUT : SAMPLE_IN;
     for (uint32_t r = 0; r < ROWS; r++)
         salts[r] = second;
@@ -247,22 +203,14 @@ static void draw(const struct world *w, const struct way *way, bool excludes, en
         what.excluded = w->excluded;
         what.num_excluded = ROWS;
     }
-    struct sample_request request;
-    struct sample_result result = { .counts = counts, .columns = columns };
     float weights[EDGES];
-    if (sample_gives_weights(way->kind, &what.term))
-        result.edge_weights = weights;
-    int rv;
-    while ((rv = local_sample_make(&what, NULL)) == 1)
-        ;
-    assert_int_equal(rv, 0);
-    assert_int_equal(local_sample_prepare(&what, &request, NULL), 0);
-    assert_int_equal(local_sample_draw(space, &request, &result), 0);
+    struct sample_result result = { .counts = counts, .columns = columns };
+    draw_edges_of(&what, space, &result, weights);
     for (uint32_t r = 0, at = 0; r < ROWS; at += counts[r++])
         outcomes[r] = outcome_of(way, excludes, columns + at, counts[r]);
 }
 
-static void check_pairs(const struct world *w, const struct way *way, bool excludes,
+static void check_pairs(const struct world *w, const struct draw_way *way, bool excludes,
                         enum thing thing, const double *shares, uint64_t *singles)
 {
     static uint64_t pairs[OUTCOMES * OUTCOMES];
@@ -294,7 +242,7 @@ static void check_pairs(const struct world *w, const struct way *way, bool exclu
     sample_space_fini(&space);
 }
 
-static void check_way(const struct world *w, const struct way *way, bool excludes)
+static void check_way(const struct world *w, const struct draw_way *way, bool excludes)
 {
     uint64_t singles[OUTCOMES] = { 0 }, total = 0;
     double shares[OUTCOMES];
@@ -313,8 +261,8 @@ static void draws_of_other_keys_are_independent(void **state)
     static struct world w;
     (void)state;
     open_world(&w);
-    for (size_t i = 0; i < 2 * NUM_WAYS; i++)
-        check_way(&w, &WAYS[i / 2], i % 2 == 1);
+    for (size_t i = 0; i < 2 * NUM_DRAW_WAYS; i++)
+        check_way(&w, &DRAW_WAYS[i / 2], i % 2 == 1);
     close_world(&w);
 }
 
@@ -326,10 +274,10 @@ static void labor_draws_the_same_whatever_the_edge_type(void **state)
     uint32_t one[ROWS], other[ROWS];
     (void)state;
     open_world(&w);
-    for (size_t i = 0; i < NUM_WAYS; i++)
-        for (uint32_t t = 0; t < 20 && !differs_by(&WAYS[i], THING_TYPE); t++) {
-            draw(&w, &WAYS[i], false, THING_TYPE, t, false, &space, one);
-            draw(&w, &WAYS[i], false, THING_TYPE, t, true, &space, other);
+    for (size_t i = 0; i < NUM_DRAW_WAYS; i++)
+        for (uint32_t t = 0; t < 20 && !differs_by(&DRAW_WAYS[i], THING_TYPE); t++) {
+            draw(&w, &DRAW_WAYS[i], false, THING_TYPE, t, false, &space, one);
+            draw(&w, &DRAW_WAYS[i], false, THING_TYPE, t, true, &space, other);
             assert_memory_equal(one, other, sizeof one);
         }
     sample_space_fini(&space);

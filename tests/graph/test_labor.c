@@ -13,6 +13,7 @@
 #include "graph/local_sample.h"
 #include "graph/on_demand.h"
 #include "graph/samplers.h"
+#include "tests/graph/edge_draws.h"
 #include "tests/graph/statistics.h"
 
 #define ROWS 40u
@@ -71,12 +72,7 @@ static void open_world(struct world *w, uint64_t seed, bool moved, bool wide)
     w->index[ROWS] = edges;
     for (uint32_t i = 0; i < SOURCES; i++)
         w->column_global[i] = SOURCES - 1 - i;
-    w->keep = (struct feature_table){ .name = "keep",
-                                      .dtype = TR_BOOL,
-                                      .num_rows = edges,
-                                      .width = 1,
-                                      .row_bytes = 1,
-                                      .rows = w->mask };
+    w->keep = edge_feature("keep", TR_BOOL, edges, w->mask);
     w->nodes[1] = (struct node_part){ .num_nodes = ROWS, .original_ids = w->original_ids };
     w->edges = (struct edge_part){ .csc = { .num_rows = ROWS,
                                             .num_edges = edges,

@@ -13,6 +13,7 @@
 #include "graph/local_sample.h"
 #include "graph/sample_masked.h"
 #include "graph/samplers.h"
+#include "tests/graph/edge_draws.h"
 #include "tests/graph/statistics.h"
 
 #define EDGES_MAX 6000u
@@ -39,12 +40,7 @@ static void make_row(struct row *row, uint32_t degree, uint32_t one_of)
     }
     row->index[0] = 0;
     row->index[1] = degree;
-    row->table = (struct feature_table){ .name = "keep",
-                                         .dtype = TR_U8,
-                                         .num_rows = degree,
-                                         .width = 1,
-                                         .row_bytes = 1,
-                                         .rows = row->mask };
+    row->table = edge_feature("keep", TR_U8, degree, row->mask);
     row->csc = (struct csc){
         .num_rows = 1, .num_edges = degree, .index = row->index, .indices = row->columns
     };

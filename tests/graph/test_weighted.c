@@ -16,6 +16,7 @@
 #include "graph/on_demand.h"
 #include "graph/samplers.h"
 #include "graph/weight_sums.h"
+#include "tests/graph/edge_draws.h"
 #include "tests/graph/statistics.h"
 
 #define EDGES_MAX 4000u
@@ -44,18 +45,8 @@ static void open_world(struct world *w, const double *weights, uint32_t degree)
         w->weights[i] = weights[i];
         w->mask[i] = 1;
     }
-    w->tables[0] = (struct feature_table){ .name = "w",
-                                           .dtype = TR_F64,
-                                           .num_rows = degree,
-                                           .width = 1,
-                                           .row_bytes = sizeof(double),
-                                           .rows = w->weights };
-    w->tables[1] = (struct feature_table){ .name = "keep",
-                                           .dtype = TR_U8,
-                                           .num_rows = degree,
-                                           .width = 1,
-                                           .row_bytes = 1,
-                                           .rows = w->mask };
+    w->tables[0] = edge_feature("w", TR_F64, degree, w->weights);
+    w->tables[1] = edge_feature("keep", TR_U8, degree, w->mask);
     w->nodes = (struct node_part){ .num_nodes = 1, .original_ids = &w->original_id };
     w->edges = (struct edge_part){ .csc = { .num_rows = 1,
                                             .num_edges = degree,

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # Tests of graph/.
+
+# Draws of every sampler from edges in memory, and what their frequencies are measured by.
+edge_draws = tests/graph/edge_draws.c tests/graph/edge_draws.h tests/graph/statistics.h
+
 graph_tests = \
     tests/graph/test_bijection \
     tests/graph/test_csr \
@@ -46,15 +50,15 @@ tests_graph_test_relabel_SOURCES = tests/graph/test_relabel.c
 tests_graph_test_relabel_LDADD = $(graph_libs) $(test_libs)
 tests_graph_test_sample_SOURCES = tests/graph/test_sample.c tests/graph/statistics.h
 tests_graph_test_sample_LDADD = $(graph_libs) $(test_libs)
-tests_graph_test_masked_SOURCES = tests/graph/test_masked.c tests/graph/statistics.h
+tests_graph_test_masked_SOURCES = tests/graph/test_masked.c $(edge_draws)
 tests_graph_test_masked_LDADD = $(graph_libs) $(test_libs)
-tests_graph_test_weighted_SOURCES = tests/graph/test_weighted.c tests/graph/statistics.h
+tests_graph_test_weighted_SOURCES = tests/graph/test_weighted.c $(edge_draws)
 tests_graph_test_weighted_LDADD = $(graph_libs) $(test_libs)
-tests_graph_test_excluded_SOURCES = tests/graph/test_excluded.c tests/graph/statistics.h
+tests_graph_test_excluded_SOURCES = tests/graph/test_excluded.c $(edge_draws)
 tests_graph_test_excluded_LDADD = $(graph_libs) $(test_libs)
-tests_graph_test_independence_SOURCES = tests/graph/test_independence.c tests/graph/statistics.h
+tests_graph_test_independence_SOURCES = tests/graph/test_independence.c $(edge_draws)
 tests_graph_test_independence_LDADD = $(graph_libs) $(test_libs)
-tests_graph_test_labor_SOURCES = tests/graph/test_labor.c tests/graph/statistics.h
+tests_graph_test_labor_SOURCES = tests/graph/test_labor.c $(edge_draws)
 tests_graph_test_labor_LDADD = $(graph_libs) $(test_libs)
 tests_graph_test_gather_SOURCES = tests/graph/test_gather.c
 tests_graph_test_gather_LDADD = $(graph_libs) $(test_libs)
