@@ -31,8 +31,8 @@ enum negatives_of {
 enum negative_ends {
     NEGATIVE_DESTINATIONS = 0,
     NEGATIVE_SOURCES = 1,
-    NEGATIVE_EITHER =
-        2, /* a destination in the first half of each pair's, a source in the second */
+    /* A destination in the first half of each pair's, a source in the second. */
+    NEGATIVE_EITHER = 2,
     NEGATIVE_BOTH = 3
 };
 #define NEGATIVE_ENDS 4u

@@ -39,9 +39,9 @@
 struct weight_sums {
     int32_t *ends;       /* [num_edges]; before the first edge of positive weight, -1 */
     uint32_t *positives; /* [num_rows], edges of positive weight */
-    uint32_t
-        *guides; /* [num_edges / WEIGHT_GUIDED] positions; those of a row whose edges begin at b
-                            are at b / WEIGHT_GUIDED */
+    /* [num_edges / WEIGHT_GUIDED] positions; those of a row whose edges begin at b are at
+     * b / WEIGHT_GUIDED */
+    uint32_t *guides;
 };
 
 /* The sums of one row. */
