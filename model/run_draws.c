@@ -59,7 +59,7 @@ int run_job_specify_draws(const struct run_job *job, struct tr_sample_spec **spe
     return rv;
 }
 
-/* Does a layer draw edges of the type by the feature? */
+/* Whether a layer draws edges of the type by the feature. */
 static bool draws_by(const struct run_job *job, uint32_t etype)
 {
     struct tr_feature_info info = TR_FEATURE_INFO_INIT;

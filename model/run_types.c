@@ -11,7 +11,7 @@
 #include "model/run_task.h"
 
 /* The features that nobody has to name; a graph may be without them. */
-#define FEATURES_UNSAID "feat"
+#define FEATURES_USUAL "feat"
 
 static int refuse_memory(struct error *error)
 {
@@ -99,7 +99,7 @@ static int take_ntypes(struct run_job *job, struct model_ntype *ntypes, struct e
         with_features += found;
     }
     job->has_features = with_features > 0;
-    if (with_features > 0 || strcmp(config->features, FEATURES_UNSAID) == 0)
+    if (with_features > 0 || strcmp(config->features, FEATURES_USUAL) == 0)
         return 0;
     return error_set(error, TR_ENOENT,
                      "no node type has features '%s'; name others as options.features, or give "
@@ -124,43 +124,45 @@ static int take_etypes(struct run_job *job, const struct tr_book *book, struct m
     return 0;
 }
 
-/* "REL=5,10;SRC:REL:DST=0,3": what a relation draws in each layer, in the place of the fanout. */
-static int read_fanouts(struct run_job *job, const struct tr_book *book, struct error *error)
+/* "REL=5,10", or "SRC:REL:DST=0,3": what a relation draws in each layer, in the place of the fanout. */
+static int read_fanout(struct run_job *job, const struct tr_book *book, char *part,
+                       struct error *error)
 {
     struct tr_error why = TR_ERROR_INIT;
-    uint32_t layers = job->config->model.layers;
-    char *text = strdup(job->config->etype_fanout), *rest = NULL;
-    int rv = text == NULL ? refuse_memory(error) : 0;
-    for (char *part = text == NULL ? NULL : strtok_r(text, ";", &rest); rv == 0 && part != NULL;
-         part = strtok_r(NULL, ";", &rest)) {
-        char *numbers = strrchr(part, '=');
-        uint32_t etype, l = 0;
-        if (numbers == NULL) {
-            rv = error_set(error, TR_EINVAL,
-                           "options.etype_fanout '%s': write RELATION=N,N, with a number a layer, "
-                           "and ';' between relations",
-                           part);
+    uint32_t layers = job->config->model.layers, etype, l = 0;
+    char *numbers = strrchr(part, '=');
+    if (numbers == NULL)
+        return error_set(error, TR_EINVAL,
+                         "options.etype_fanout '%s': write RELATION=N,N, with a number a layer, "
+                         "and ';' between relations",
+                         part);
+    *numbers++ = '\0';
+    int rv = tr_book_find_etype(book, part, &etype, &why);
+    if (rv != 0)
+        return session_failed(&why, rv, error);
+    for (char *end = numbers; l < layers && *numbers != '\0'; numbers = end + (*end == ',')) {
+        long value = strtol(numbers, &end, 10);
+        if (end == numbers || (*end != ',' && *end != '\0') || value < TR_FANOUT_ALL ||
+            value > INT32_MAX)
             break;
-        }
-        *numbers++ = '\0';
-        rv = tr_book_find_etype(book, part, &etype, &why);
-        if (rv != 0) {
-            session_failed(&why, rv, error);
-            break;
-        }
-        for (char *end = numbers; l < layers && *numbers != '\0'; numbers = end + (*end == ',')) {
-            long value = strtol(numbers, &end, 10);
-            if (end == numbers || (*end != ',' && *end != '\0') || value < TR_FANOUT_ALL ||
-                value > INT32_MAX)
-                break;
-            job->fanouts[(size_t)l++ * job->types.num_etypes + etype] = (int32_t)value;
-        }
-        if (l != layers || *numbers != '\0')
-            rv = error_set(error, TR_EINVAL,
+        job->fanouts[(size_t)l++ * job->types.num_etypes + etype] = (int32_t)value;
+    }
+    return l == layers && *numbers == '\0'
+               ? 0
+               : error_set(error, TR_EINVAL,
                            "options.etype_fanout: '%s' needs %u numbers, one a layer: a count, 0 "
                            "for none, or %d for all",
                            part, layers, TR_FANOUT_ALL);
-    }
+}
+
+/* Relations stand one behind the other, with ';' between. */
+static int read_fanouts(struct run_job *job, const struct tr_book *book, struct error *error)
+{
+    char *text = strdup(job->config->etype_fanout), *rest = NULL;
+    int rv = text == NULL ? refuse_memory(error) : 0;
+    for (char *part = text == NULL ? NULL : strtok_r(text, ";", &rest); rv == 0 && part != NULL;
+         part = strtok_r(NULL, ";", &rest))
+        rv = read_fanout(job, book, part, error);
     free(text);
     return rv;
 }
