@@ -7,13 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <troupe/sample.h>
-
 #include "graph/key.h"
 #include "model/attention.h"
 #include "model/batch_norm.h"
+#include "model/block_weights.h"
 #include "model/edge_weights.h"
-#include "model/features.h"
 #include "model/gcn.h"
 #include "model/inputs.h"
 #include "model/layer.h"
@@ -389,80 +387,17 @@ static int check_batch(const struct model *model, const struct mini_batch *batch
     return 0;
 }
 
-/* The rows of weights that came with a layer's block, or NULL. */
-static const struct batch_rows *find_weights(const struct mini_batch *batch, uint32_t layer)
-{
-    for (uint32_t t = 0; t < batch->num_tables; t++) {
-        const struct batch_table *table = &batch->tables[t];
-        if (table->of == TR_OF_EDGES && table->type == 0 && table->layer == layer)
-            return &table->rows;
-    }
-    return NULL;
-}
-
-static int check_weights(const struct block_edges *edges, const float *weights, struct error *error)
-{
-    for (uint32_t e = 0; e < edges->num_edges; e++) {
-        if (edge_weight_is_valid(weights[e]))
-            continue;
-        return error_set(error, TR_ERANGE,
-                         "the edge with the global ID %" PRIu64 " weighs %g; options.edge_weight "
-                         "takes weights from 0 to %g",
-                         edges->edge_ids == NULL ? e : edges->edge_ids[e], (double)weights[e],
-                         (double)EDGE_WEIGHT_MAX);
-    }
-    return 0;
-}
-
-/* An edge counts as often as it weighs, and as it was drawn. */
-static int model_multiply_weights(struct propagation *prop, const struct block_edges *edges,
-                                  struct error *error)
-{
-    if (storage_reserve(&prop->converted, edges->num_edges, sizeof(float)) != 0)
-        return error_set(error, TR_ENOMEM, "model: no memory for the weights of %u edges",
-                         edges->num_edges);
-    float *products = prop->converted.data;
-    for (uint32_t e = 0; e < edges->num_edges; e++)
-        products[e] = prop->weights[e] * edges->edge_weights[e];
-    prop->weights = products;
-    return 0;
-}
-
-/* Each layer's propagation gets the weights of its block's edges: those of the batch where they are
- * float32, else a converted copy; and where edges were drawn by weights, what each then stands for. */
+/* Of sage and gcn, which have one part a layer, and one term in it. */
 static int model_take_weights(struct model *model, const struct mini_batch *batch,
                               struct error *error)
 {
-    /* Of sage and gcn, which have one part a layer, and one term in it. */
-    for (uint32_t l = 0; !model_kind_has_relations(model->config.kind) && l < model->config.layers;
-         l++) {
-        struct propagation *prop = &model->layers[l].terms[0].prop;
-        const struct block_edges *edges = &batch->blocks[l].edges[0];
-        prop->weights = edges->edge_weights;
-        if (edges->num_edges == 0 || !model->config.edge_weights)
-            continue;
-        const struct batch_rows *rows = find_weights(batch, l);
-        if (rows == NULL || rows->width != 1 || rows->num_rows < edges->num_edges ||
-            rows->row_bytes != tr_dtype_size(rows->dtype) || rows->rows == NULL)
-            return error_set(error, TR_EMISMATCH,
-                             "batch: weights of %u of %u edges in layer %u; fetch a table of one "
-                             "number an edge with the batch",
-                             rows == NULL ? 0 : rows->num_rows, edges->num_edges, l);
-        prop->weights = rows->rows;
-        if (rows->dtype != TR_F32) {
-            if (storage_reserve(&prop->converted, edges->num_edges, sizeof(float)) != 0)
-                return error_set(error, TR_ENOMEM, "model: no memory for the weights of %u edges",
-                                 edges->num_edges);
-            features_convert(rows->dtype, rows->rows, edges->num_edges, prop->converted.data);
-            prop->weights = prop->converted.data;
-        }
-        int rv = check_weights(edges, prop->weights, error);
-        if (rv == 0 && edges->edge_weights != NULL)
-            rv = model_multiply_weights(prop, edges, error);
-        if (rv != 0)
-            return rv;
-    }
-    return 0;
+    int rv = 0;
+    if (model_kind_has_relations(model->config.kind))
+        return 0;
+    for (uint32_t l = 0; rv == 0 && l < model->config.layers; l++)
+        rv = block_weights_take(&model->layers[l].terms[0].prop, batch, l,
+                                model->config.edge_weights, error);
+    return rv;
 }
 
 static int prepare_term(struct model *model, const struct mini_batch *batch,

@@ -10,6 +10,8 @@ libtr_model_la_SOURCES = \
     model/batch_norm.h \
     model/batch_view.c \
     model/batch_view.h \
+    model/block_weights.c \
+    model/block_weights.h \
     model/drawn_edges.c \
     model/drawn_edges.h \
     model/edge_weights.c \
