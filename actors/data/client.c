@@ -40,7 +40,7 @@ static void client_again(struct actor *self, void *arg)
     client_schedule(arg);
 }
 
-void operation_end_about(struct operation *op, int status, const char *sentence, uint32_t process_1)
+void operation_end_about(struct operation *op, int status, const char *text, uint32_t process_1)
 {
     if (op->state == OPERATION_ENDED)
         return;
@@ -49,16 +49,16 @@ void operation_end_about(struct operation *op, int status, const char *sentence,
     op->state = OPERATION_ENDED;
     op->error = (struct error){ .code = status };
     if (status != 0)
-        error_set(&op->error, status, "%s", sentence);
+        error_set(&op->error, status, "%s", text);
     op->error.process_1 = process_1;
     lanes_stop(op);
     timer_stop(&op->deadline);
     client_schedule(op->client);
 }
 
-void operation_end(struct operation *op, int status, const char *sentence)
+void operation_end(struct operation *op, int status, const char *text)
 {
-    operation_end_about(op, status, sentence, 0);
+    operation_end_about(op, status, text, 0);
 }
 
 int operation_charge(struct operation *op, size_t bytes, struct error *error)

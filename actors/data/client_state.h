@@ -104,10 +104,9 @@ void client_schedule(struct client *client);
 void operation_expire(struct operation *op);
 
 /* The operation is over, with that status; the first end counts. */
-void operation_end(struct operation *op, int status, const char *sentence);
+void operation_end(struct operation *op, int status, const char *text);
 /* The same for a failure of one process (as struct error has it). */
-void operation_end_about(struct operation *op, int status, const char *sentence,
-                         uint32_t process_1);
+void operation_end_about(struct operation *op, int status, const char *text, uint32_t process_1);
 
 /* Charges more to the account: 0 or TR_EFULL with its message. */
 int operation_charge(struct operation *op, size_t bytes, struct error *error);

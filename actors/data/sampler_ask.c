@@ -13,7 +13,7 @@
 
 #include "actors/data/sampler_state.h"
 
-#define SENTENCE_MAX 512u /* what failed last, and on what; more is cut off */
+#define FAILURE_TEXT_MAX 512u /* what failed last, and on what; more is cut off */
 
 static void send_ask(struct ask *ask);
 
@@ -62,7 +62,7 @@ static void ask_done(struct part_call *call, int status, struct message *reply,
                      const struct error *error)
 {
     struct ask *ask = call->arg;
-    char text[SENTENCE_MAX];
+    char text[FAILURE_TEXT_MAX];
     if (status == 0) {
         take_answer(ask, reply);
         return;

@@ -338,15 +338,15 @@ int text_fail(struct text *text, int code, const char *format, ...)
 {
     if (text->rv != 0)
         return text->rv;
-    char sentence[ERROR_TEXT_MAX / 2];
+    char message[ERROR_TEXT_MAX / 2];
     va_list args;
     va_start(args, format);
-    vsnprintf(sentence, sizeof sentence, format, args);
+    vsnprintf(message, sizeof message, format, args);
     va_end(args);
     /* Behind the end of the last line there is no line that could be named. */
     bool behind = text->ended && text->last == '\n' && text->line > 1;
     text->rv = error_set(text->error, code, "%s: %s%" PRIu64 ": %s", text->path,
-                         behind ? "after the last line, " : "line ", text->line - behind, sentence);
+                         behind ? "after the last line, " : "line ", text->line - behind, message);
     return text->rv;
 }
 

@@ -59,7 +59,7 @@ uint32_t wire_crc_begin(const struct wire_header *header)
 const char *wire_refusal_text(uint32_t refusal)
 {
     static const char *const texts[] = {
-#define X(name, sentence) sentence,
+#define X(name, text) text,
         LINKS_REFUSALS(X)
 #undef X
     };

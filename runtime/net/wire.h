@@ -79,7 +79,7 @@ static inline bool wire_window_is_sound(uint64_t window_bytes)
     return window_bytes != 0 && window_bytes <= LINKS_WINDOW_BYTES_MAX;
 }
 
-/* X(name, sentence): why a connection is refused. */
+/* X(name, text): why a connection is refused. */
 #define LINKS_REFUSALS(X)                                                                         \
     X(NONE, "not refused")                                                                        \
     X(PROTOCOL,                                                                                   \
@@ -99,7 +99,7 @@ static inline bool wire_window_is_sound(uint64_t window_bytes)
     X(DENIED, "it sent what observers may not")
 
 enum links_refusal {
-#define X(name, sentence) LINKS_REFUSED_##name,
+#define X(name, text) LINKS_REFUSED_##name,
     LINKS_REFUSALS(X)
 #undef X
         LINKS_REFUSALS_COUNT
