@@ -121,6 +121,8 @@ static int start_node(struct tr_graph *graph, int64_t timeout_ns, struct error *
     rv = graph_spawn_status(graph);
     if (rv == 0)
         rv = node_spawn(graph->node, &root, &address);
+    if (rv == 0)
+        rv = graph_serve_cluster_metrics(graph, error);
     /* The start comes last, although a node that runs takes roots too: no thread of the node has
      * begun when a root cannot be spawned. */
     if (rv == 0)

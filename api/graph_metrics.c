@@ -13,6 +13,7 @@
 #include "actors/report/metrics.h"
 #include "api/internal.h"
 #include "api/public_error.h"
+#include "runtime/core/log.h"
 
 /* A call polls this often whether a listener is there: a turn of a loop takes less. */
 #define LOOK_NS 2000000L
@@ -23,6 +24,7 @@ enum listening { LISTENING_SOON, LISTENING, LISTENING_REFUSED };
 
 struct graph_metrics {
     struct graph_metrics *next;
+    struct node *told; /* whose log is told of the outcome; NULL: a caller waits for it */
     struct metrics_options options;
     pthread_mutex_t mutex; /* guards all below */
     enum listening state;
@@ -44,6 +46,11 @@ static void take_listening(void *arg, const struct endpoint *endpoint, const str
     if (endpoint == NULL && error->code == TR_EINVAL)
         metrics->error.code = TR_EIO;
     pthread_mutex_unlock(&metrics->mutex);
+    if (metrics->told != NULL && endpoint == NULL)
+        log_write(metrics->told, LOG_LEVEL_WARN, "metrics",
+                  "the process goes on without metrics: %s (\"metrics\" of the cluster file, whose "
+                  "port is that of process 0)",
+                  error->text);
 }
 
 static struct graph_metrics *create(struct tr_graph *graph)
@@ -71,6 +78,27 @@ void graph_metrics_free(struct tr_graph *graph)
         graph->metrics = metrics->next;
         destroy(metrics);
     }
+}
+
+/* Before the node starts; what the address lacks is found when its actor begins. */
+int graph_serve_cluster_metrics(struct tr_graph *graph, struct error *error)
+{
+    const struct cluster_metrics *of = &graph->session->cluster.metrics;
+    struct address ignored;
+    if (!graph->session->in_cluster || of->port == 0)
+        return 0;
+    struct graph_metrics *metrics = create(graph);
+    if (metrics == NULL)
+        return error_set(error, TR_ENOMEM, "no memory to serve metrics");
+    metrics->told = graph->node;
+    metrics->options.listen = (struct endpoint){ .kind = ENDPOINT_TCP,
+                                                 .port = (uint16_t)(of->port + graph->process) };
+    snprintf(metrics->options.listen.host, sizeof metrics->options.listen.host, "%s",
+             of->host != NULL ? of->host : "127.0.0.1");
+    metrics->next = graph->metrics;
+    graph->metrics = metrics;
+    const struct actor_options root = { .ops = &metrics_ops, .arg = &metrics->options };
+    return node_spawn(graph->node, &root, &ignored);
 }
 
 static enum listening look(struct graph_metrics *metrics, struct error *error)

@@ -253,6 +253,9 @@ void graph_leave(struct tr_graph *graph, struct graph_port *port);
 /* Has all calls inside look whether they are interrupted. */
 void graph_wake(struct tr_graph *graph);
 
+/* graph_metrics.c: as the cluster file says, from the node's start on; what it cannot have is
+ * logged. */
+int graph_serve_cluster_metrics(struct tr_graph *graph, struct error *error);
 /* graph_metrics.c: once the actors have gone. */
 void graph_metrics_free(struct tr_graph *graph);
 

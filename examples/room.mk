@@ -22,9 +22,12 @@ examples_launch_job_LDADD = $(examples_libs)
 # How processes of a job are started by systemd, Kubernetes, Slurm and torchrun.
 EXTRA_DIST += \
     examples/deploy/README.md \
+    examples/deploy/grafana-troupe.json \
     examples/deploy/kubernetes.yaml \
+    examples/deploy/prometheus.yml \
     examples/deploy/slurm.sbatch \
     examples/deploy/torchrun.sh \
+    examples/deploy/troupe-rules.yml \
     examples/deploy/troupe-sampler@.service \
     examples/deploy/troupe-server@.service \
     examples/deploy/troupe-trainer@.service \

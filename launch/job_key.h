@@ -33,8 +33,14 @@ struct job_key {
     char line[JOB_KEY_LINE_MAX + 1]; /* what a process reads; "": path is a file's */
 };
 
-/* A new key. */
-int job_key_make(struct job_key *key, struct error *error);
+/* A new key for the job of that cluster file, which job_key_seek finds as long as this struct
+ * lives. */
+int job_key_make(struct job_key *key, const char *cluster, struct error *error);
+
+/* The key that a launcher of this user, on this host, has made for the job of that cluster file and
+ * still keeps; of several the youngest. It leaves no trace but its own memory: nothing has to be
+ * tidied up after a launcher that was killed. TR_ENOENT: there is none. */
+int job_key_seek(struct job_key *key, const char *cluster, struct error *error);
 
 /* That of this process, as TROUPE_SHARED_KEY has it; none where that is not set. TR_EFORMAT: the
  * input ended before the line, or the line is no key's; TR_ETIMEDOUT: it did not come (timeout_ns

@@ -39,7 +39,7 @@ static int read_graph(struct launch_plan *plan, struct error *error)
 /* The plan asks whether hosts prove themselves; by what is for the processes to find. */
 static int make_key(struct launch_plan *plan, struct error *error)
 {
-    int rv = job_key_make(&plan->key, error);
+    int rv = job_key_make(&plan->key, plan->cluster_path, error);
     if (rv == 0 && (plan->cluster.tls.shared_key = strdup(plan->key.path)) == NULL)
         rv = error_set(error, TR_ENOMEM, "no memory to launch");
     return rv;

@@ -221,6 +221,23 @@ static int find_key(struct tr_observer *observer, const struct tr_observer_optio
     return observer->key.path != NULL ? 0 : error_set(error, TR_ENOMEM, "no memory for a path");
 }
 
+/* No key is given for a job that has one: that of a launcher here. */
+static int seek_key(struct tr_observer *observer, const char *path, struct error *error)
+{
+    struct error none = { 0 };
+    job_key_fini(&observer->key);
+    int rv = job_key_seek(&observer->key, path, &none);
+    if (rv == TR_ENOENT)
+        return error_set(error, TR_EINVAL,
+                         "%s: the job has a key, and no `troupe launch` of this user runs the job "
+                         "on this host: ask on the launcher's host, or set " JOB_KEY_VARIABLE
+                         " or shared_key to a file with the key",
+                         path);
+    if (rv != 0)
+        return error_set(error, rv, "%s", none.text);
+    return cluster_use_key(&observer->cluster, observer->key.path, error);
+}
+
 static int read_observed(struct tr_observer *observer, const struct tr_observer_options *options,
                          int64_t timeout_ns, struct error *error)
 {
@@ -236,11 +253,7 @@ static int read_observed(struct tr_observer *observer, const struct tr_observer_
         return rv;
     rv = cluster_use_key(cluster, observer->key.path, error);
     if (rv == 0 && cluster_needs_key(cluster))
-        rv = error_set(
-            error, TR_EINVAL,
-            "%s: the job has a key, and none is given: set " JOB_KEY_VARIABLE
-            " to the value that `troupe launch` prints when it starts, or fill shared_key",
-            options->cluster);
+        rv = seek_key(observer, options->cluster, error);
     if (rv != 0)
         return rv;
     const char *graph = options->graph != NULL ? options->graph : cluster->graph;

@@ -62,6 +62,8 @@ openssh-client       has_command ssh
 rsync                has_command rsync
 util-linux           has_command nsenter
 chromium             has_command chromium
+curl                 has_command curl
+prometheus           has_command promtool
 npm                  has_command npm"
 
 # What ./check format runs; clang-format has to be of version 14, which the sources are laid out by.

@@ -30,6 +30,7 @@ void cluster_fini(struct cluster *cluster)
     free(cluster->graph);
     cluster_tls_fini(&cluster->tls);
     free(cluster->checkpoints.folder);
+    free(cluster->metrics.host);
     free(cluster->launcher.user);
     free(cluster->launcher.workdir);
     free(cluster->launcher.command);

@@ -86,6 +86,12 @@ struct cluster_checkpoints {
     uint32_t keep;  /* 0: the file does not say */
 };
 
+/* One port a process: that of process N is port + N. */
+struct cluster_metrics {
+    char *host;    /* where to listen; NULL: the loopback */
+    uint32_t port; /* 0: none are served */
+};
+
 enum cluster_launcher_kind { CLUSTER_LAUNCH_LOCAL, CLUSTER_LAUNCH_SSH, CLUSTER_LAUNCH_SRUN };
 
 struct cluster_launcher {
@@ -111,6 +117,7 @@ struct cluster {
     struct cluster_restart restart;
     struct cluster_checkpoints checkpoints;
     struct cluster_launcher launcher;
+    struct cluster_metrics metrics;
 };
 
 /* Either form, told apart by the first character. TR_EFORMAT names the field by its path. */

@@ -412,6 +412,23 @@ static int read_seed(const struct json_field *root, struct cluster *cluster, str
     return rv;
 }
 
+static int read_metrics(const struct json_field *root, struct cluster *cluster, struct error *error)
+{
+    static const char *const keys[] = { "host", "port" };
+    struct json_field field;
+    struct cluster_metrics *metrics = &cluster->metrics;
+    int rv = get_object(root, "metrics", NAMES(keys), &field, error);
+    if (rv != 0 || field.value == NULL)
+        return rv;
+    rv = json_take_text(&field, "host", &metrics->host, error);
+    if (rv == 0)
+        rv = take_u32(&field, "port", UINT16_MAX, &metrics->port, error);
+    if (rv == 0 && metrics->port == 0)
+        rv = json_fail(&field, error, TR_EINVAL,
+                       "\"port\" is missing or 0; give the port of process 0, such as 9464");
+    return rv;
+}
+
 static int read_coordinator(const struct json_field *root, struct cluster *cluster,
                             struct error *error)
 {
@@ -436,7 +453,7 @@ static int read_root(const struct json_field *root, struct cluster *cluster, str
 {
     static const char *const keys[] = {
         "name",  "graph",  "seed",    "hosts",       "tls",      "insecure_network", "direct",
-        "codec", "limits", "restart", "checkpoints", "launcher", "coordinator"
+        "codec", "limits", "restart", "checkpoints", "launcher", "coordinator",      "metrics"
     };
     int rv = json_check_keys(root, NAMES(keys), error);
     if (rv == 0)
@@ -463,6 +480,8 @@ static int read_root(const struct json_field *root, struct cluster *cluster, str
         rv = read_checkpoints(root, cluster, error);
     if (rv == 0)
         rv = read_launcher(root, cluster, error);
+    if (rv == 0)
+        rv = read_metrics(root, cluster, error);
     /* The coordinator comes last: it names one of the hosts, and asks for their roles. The rest may
      * come in any order. */
     return rv == 0 ? read_coordinator(root, cluster, error) : rv;

@@ -221,6 +221,18 @@ static int check_security(const struct cluster *cluster, struct error *error)
                      cluster->path);
 }
 
+/* Each process has a port of its own for its metrics. */
+static int check_metrics(const struct cluster *cluster, size_t processes, struct error *error)
+{
+    uint32_t port = cluster->metrics.port;
+    if (port == 0 || port + processes - 1 <= UINT16_MAX)
+        return 0;
+    return error_set(error, TR_ERANGE,
+                     "%s: metrics.port is %u, and %zu processes, of which process N listens at "
+                     "port + N, end above 65535; choose a smaller port",
+                     cluster->path, port, processes);
+}
+
 int cluster_plan_make(struct cluster_plan *cp, const struct cluster *cluster, uint32_t num_parts,
                       struct error *error)
 {
@@ -233,6 +245,10 @@ int cluster_plan_make(struct cluster_plan *cp, const struct cluster *cluster, ui
         return rv;
     for (uint32_t h = 0; h < cluster->num_hosts; h++)
         processes += cluster_host_process_count(&cluster->hosts[h]);
+    /* One place more is made than there are processes. */
+    rv = check_metrics(cluster, processes - 1, error);
+    if (rv != 0)
+        return rv;
     cp->plan.num_parts = num_parts;
     cp->plan.num_hosts = cluster->num_hosts;
     cp->plan.first_ns = cluster->limits.recovery_deadline_ns;

@@ -17,16 +17,21 @@ static void asked(struct actor *self, void *arg, const struct http_request *requ
                   struct http_answer *answer)
 {
     const struct metrics_actor *metrics = arg;
-    if (strcmp(http_path(request), "/metrics") == 0)
+    const char *accept = http_header(request, "Accept");
+    bool open_metrics = accept != NULL && strstr(accept, "application/openmetrics-text") != NULL;
+    if (strcmp(http_path(request), "/metrics") == 0) {
+        char *text = metrics_text(metrics->options->status, actor_node(self), actor_now_ns(self));
         *answer = (struct http_answer){
             .status = 200,
-            .type = "application/openmetrics-text; version=1.0.0; charset=utf-8",
-            .body = metrics_text(metrics->options->status, actor_node(self), actor_now_ns(self))
+            .type = open_metrics ? "application/openmetrics-text; version=1.0.0; charset=utf-8"
+                                 : "text/plain; version=0.0.4; charset=utf-8",
+            .body = open_metrics ? text : metrics_plain(text),
         };
-    else
+    } else {
         *answer = (struct http_answer){ .status = 404,
                                         .type = "text/plain",
                                         .body = strdup("only /metrics is served here\n") };
+    }
 }
 
 static int start(struct actor *self, const void *arg)

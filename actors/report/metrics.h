@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The counters of a process as OpenMetrics text, over plain HTTP (runtime/net/http.h): what
+ * The counters of a process as text, over plain HTTP (runtime/net/http.h): what
  * Prometheus and the like come and ask for at /metrics.
  *
  * The address is this host's loopback unless somebody says otherwise: nothing here is secret, but
  * neither is it anybody's business.
  *
- * The text format: https://github.com/OpenObservability/OpenMetrics, version 1.0.
+ * Who accepts OpenMetrics (https://github.com/OpenObservability/OpenMetrics, version 1.0) gets that,
+ * anybody else the text format that came before it, which has no units, no infos and no end:
+ * https://prometheus.io/docs/instrumenting/exposition_formats/, version 0.0.4.
  *
  * Ownership: the options outlive the actor. Thread rules: an actor's; metrics_text on any thread.
  */
@@ -30,7 +32,9 @@ extern const struct actor_ops metrics_ops;
 /* "9464", "host:9464", "[::1]:9464"; a port alone is on the loopback. */
 int metrics_address(const char *text, struct endpoint *endpoint, struct error *error);
 
-/* The text, to be freed, or NULL: memory is out. */
+/* OpenMetrics text, to be freed, or NULL: memory is out. */
 char *metrics_text(const struct status_options *options, struct node *node, uint64_t now_ns);
+/* The same in the format before; takes the text. NULL: memory is out. */
+char *metrics_plain(char *open_metrics);
 
 #endif

@@ -255,3 +255,53 @@ char *metrics_text(const struct status_options *options, struct node *node, uint
     free(text);
     return NULL;
 }
+
+/* A line about a family: "# TYPE name counter" and "# HELP name words". Samples of a counter and of
+ * an info have a suffix that is a part of the family's name in the plain format, where an info is a
+ * gauge. */
+static void put_plain_family(FILE *out, const char *line, size_t length, const char **suffix)
+{
+    const char *name = line + strlen("# TYPE ");
+    size_t name_bytes = strcspn(name, " ");
+    const char *rest = name + name_bytes;
+    bool of_type = strncmp(line, "# TYPE ", 7) == 0;
+    if (of_type)
+        *suffix = strncmp(rest, " counter\n", 9) == 0 ? "_total"
+                  : strncmp(rest, " info\n", 6) == 0  ? "_info"
+                                                      : "";
+    bool info = of_type && strcmp(*suffix, "_info") == 0;
+    fprintf(out, "%.7s%.*s%s", line, (int)name_bytes, name, *suffix);
+    if (info)
+        fputs(" gauge\n", out);
+    else
+        fwrite(rest, 1, length - (size_t)(rest - line), out);
+}
+
+char *metrics_plain(char *open_metrics)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_metrics != NULL ? open_memstream(&text, &size) : NULL;
+    if (out == NULL) {
+        free(open_metrics);
+        return NULL;
+    }
+    const char *suffix = "";
+    for (const char *line = open_metrics, *next; *line != '\0'; line = next) {
+        const char *end = strchr(line, '\n');
+        next = end != NULL ? end + 1 : line + strlen(line);
+        size_t length = (size_t)(next - line);
+        if (strncmp(line, "# UNIT ", 7) == 0 || strncmp(line, "# EOF", 5) == 0)
+            continue;
+        if (strncmp(line, "# TYPE ", 7) == 0 || strncmp(line, "# HELP ", 7) == 0)
+            put_plain_family(out, line, length, &suffix);
+        else
+            fwrite(line, 1, length, out);
+    }
+    free(open_metrics);
+    bool failed = ferror(out) != 0;
+    if (fclose(out) == 0 && !failed)
+        return text;
+    free(text);
+    return NULL;
+}

@@ -44,6 +44,29 @@ static int read_number(const char *option, const char *text, uint32_t *number,
     return 0;
 }
 
+/* A launcher passes the same words to all trainers, so their port is that of process 0. */
+static int name_metrics(struct process *process, struct tr_error *error)
+{
+    const char *address = process->values->metrics;
+    if (address == NULL)
+        return 0;
+    const char *colon = strrchr(address, ':');
+    const char *port = colon != NULL ? colon + 1 : address;
+    char *end;
+    unsigned long number = strtoul(port, &end, 10);
+    /* What is no port is for the library to refuse; 0 is any. */
+    bool moved = *port >= '0' && *port <= '9' && *end == '\0' && number > 0 &&
+                 number <= UINT16_MAX && process->info.launched;
+    int head = (int)(port - address);
+    int used = moved ? snprintf(process->metrics_text, sizeof process->metrics_text, "%.*s%lu",
+                                head, address, number + process->info.process)
+                     : snprintf(process->metrics_text, sizeof process->metrics_text, "%s", address);
+    if (used < 0 || (size_t)used >= sizeof process->metrics_text)
+        return tr_error_set(error, TR_EINVAL, "--metrics: the address is too long");
+    process->metrics = process->metrics_text;
+    return 0;
+}
+
 int process_find(struct process *process, const struct process_values *values, const char *graph,
                  uint32_t role, struct tr_error *error)
 {
@@ -61,7 +84,9 @@ int process_find(struct process *process, const struct process_values *values, c
         rv = read_number("index", values->index, &options.index, error);
     if (rv == 0)
         rv = tr_process_open(&options, KEY_NS, &process->own, error);
-    return rv == 0 ? tr_process_info(process->own, &process->info, error) : rv;
+    if (rv == 0)
+        rv = tr_process_info(process->own, &process->info, error);
+    return rv == 0 ? name_metrics(process, error) : rv;
 }
 
 void process_fini(struct process *process)
@@ -140,7 +165,7 @@ int process_ready(struct process *process, struct tr_session *session, struct tr
     /* The session is noted first, so that a dump can be asked for while the metrics are opened;
      * the process is ready last, since they may still be refused. */
     process->session = session;
-    int rv = process_serve_metrics(process->values->metrics, graph, true, error);
+    int rv = process_serve_metrics(process->metrics, graph, true, error);
     process->ready = rv == 0;
     return rv == 0 ? tr_process_say_ready(process->own, TR_PROCESS_SAY_NS, error) : rv;
 }

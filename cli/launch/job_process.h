@@ -57,7 +57,9 @@ struct process {
     struct tr_process_info info;
     struct signals signals;
     struct tr_session *session; /* for a dump */
-    bool ready;                 /* it joined: what it was started with is in order */
+    const char *metrics;        /* where this process serves them, as --metrics says; or NULL */
+    char metrics_text[TR_ADDRESS_TEXT_MAX];
+    bool ready; /* it joined: what it was started with is in order */
     /* Fired by signals of its own; NULL: nothing waits. */
     struct interrupter *interrupter;
 };

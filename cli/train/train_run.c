@@ -434,6 +434,7 @@ static int join_cluster(struct command_training *t, const char *graph, struct tr
         return 0;
     int rv = process_find(&t->process, &t->values->process, graph, TR_ROLE_TRAINER, error);
     t->options.process = t->process.own;
+    t->options.metrics = t->process.metrics;
     return rv;
 }
 

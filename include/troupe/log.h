@@ -56,8 +56,8 @@ struct tr_log_line {
     enum tr_log_level level;
     int64_t time_ns; /* since 1970-01-01 UTC, by the machine's clock, when it was said */
     uint64_t lost;   /* lines that were lost just before this one */
-    /* "actors", "links", "memory", "job", "files", "batches", "dump" (what tr_session_dump() asked
-     * for); more will come. */
+    /* "actors", "links", "memory", "job", "files", "batches", "metrics", "dump" (what
+     * tr_session_dump() asked for); more will come. */
     char component[TR_LOG_COMPONENT_MAX];
     char text[TR_LOG_TEXT_MAX]; /* one line, without its end */
 };

@@ -102,6 +102,8 @@ static void bad_fields_are_named_by_their_path(void **unused)
         { ",\"port\": 7", ",\"limits\": {\"disk_wait\": -1}", "limits.disk_wait", "negative" },
         { ",\"port\": 7", ",\"restart\": {\"second\": 4}", "restart.second", "\"seconds\"" },
         { ",\"port\": 7", ",\"checkpoints\": {\"keep\": 0}", "checkpoints", "keep" },
+        { ",\"port\": 7", ",\"metrics\": {\"host\": \"::\"}", "metrics", "port of process 0" },
+        { ",\"port\": 7", ",\"metrics\": {\"ports\": 1}", "metrics.ports", "\"port\"" },
         { ",\"port\": 7", ",\"launcher\": {\"kind\": \"rsh\"}", "launcher.kind", "\"srun\"" },
         { ",\"port\": 7", ",\"coordinator\": \"b\"", "coordinator", "\"b\"" },
         { ",\"port\": 7", ",\"name\": \"x\"", "c.json", "the key 'name' is there twice" },
@@ -147,6 +149,7 @@ static void all_fields_are_read(void **unused)
         "\"recovery_deadline\": 60,"
         "  \"call\": 2, \"coordinator\": 3, \"step_limit\": 0, \"disk_wait\": 40},"
         " \"restart\": {\"times\": 9, \"seconds\": 30},"
+        " \"metrics\": {\"host\": \"::\", \"port\": 9464},"
         " \"checkpoints\": {\"folder\": \"ck\", \"every\": 100, \"keep\": 4},"
         " \"launcher\": {\"kind\": \"ssh\", \"user\": \"u\", \"workdir\": \"w\","
         "  \"command\": \"/opt/troupe\"}}",
@@ -180,6 +183,8 @@ static void all_fields_are_read(void **unused)
     assert_int_equal(c.limits.step_limit, 0);
     assert_int_equal(c.limits.disk_wait, 40);
     assert_int_equal(c.restart.times, 9);
+    assert_string_equal(c.metrics.host, "::");
+    assert_int_equal(c.metrics.port, 9464);
     assert_int_equal(c.restart.ns, UINT64_C(30000000000));
     assert_int_equal(c.checkpoints.every, 100);
     assert_int_equal(c.checkpoints.keep, 4);
@@ -344,6 +349,7 @@ static void each_bound_holds_exactly(void **unused)
         { false, ",\"restart\": {\"seconds\": ", "}", 1, 86400 },
         { false, ",\"restart\": {\"times\": ", "}", 0, INT32_MAX },
         { false, ",\"checkpoints\": {\"keep\": ", "}", 1, 1000 },
+        { false, ",\"metrics\": {\"port\": ", "}", 1, 65535 },
         { false, ",\"checkpoints\": {\"every\": ", "}", 0, INT64_MAX },
         { false, ",\"seed\": ", "", 0, INT64_MAX },
     };

@@ -197,7 +197,10 @@ static void the_text_is_open_metrics(void **state)
 {
     static char text[100000];
     batch_store_note_made(((struct fixture *)*state)->store);
-    ask(*state, "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n", text, sizeof text);
+    ask(*state,
+        "GET /metrics HTTP/1.1\r\nHost: x\r\nAccept: application/openmetrics-text;version=1.0.0,"
+        "text/plain;q=0.5\r\n\r\n",
+        text, sizeof text);
     assert_memory_equal(text, "HTTP/1.1 200 OK\r\n", 17);
     assert_non_null(strstr(text, "\r\nContent-Type: application/openmetrics-text; version=1.0.0; "
                                  "charset=utf-8\r\n"));
@@ -209,6 +212,27 @@ static void the_text_is_open_metrics(void **state)
     assert_non_null(strstr(body, "\ntroupe_batches_made_total "));
     assert_non_null(strstr(body, "job=\"a \\\"job\\\"\\\\\\n\",process=\"3\",incarnation=\"9\""));
     check_text(body);
+}
+
+/* Who does not ask for OpenMetrics gets the format that every reader knows: a family has the name of
+ * its samples, and no line is of a kind that this format lacks. */
+static void others_get_the_plain_format(void **state)
+{
+    static char text[100000];
+    ask(*state, "GET /metrics HTTP/1.1\r\nHost: x\r\nAccept: text/html\r\n\r\n", text, sizeof text);
+    assert_non_null(strstr(text, "\r\nContent-Type: text/plain; version=0.0.4; charset=utf-8\r\n"));
+    char *body = strstr(text, "\r\n\r\n");
+    assert_non_null(body);
+    assert_null(strstr(body, "# UNIT"));
+    assert_null(strstr(body, "# EOF"));
+    assert_null(strstr(body, " info\n"));
+    assert_non_null(strstr(body, "\n# TYPE troupe_process_info gauge\n"));
+    assert_non_null(strstr(body, "\n# HELP troupe_batches_made_total Mini-batches"));
+    assert_non_null(strstr(body, "\n# TYPE troupe_batches_made_total counter\n"
+                                 "# HELP troupe_batches_made_total Mini-batches made by samplers "
+                                 "here.\ntroupe_batches_made_total "));
+    assert_non_null(strstr(body, "\n# TYPE troupe_era gauge\n"));
+    assert_null(metrics_plain(NULL));
 }
 
 static void wrong_requests_are_refused(void **state)
@@ -332,6 +356,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(the_text_is_open_metrics, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(others_get_the_plain_format, set_up, tear_down),
         cmocka_unit_test_setup_teardown(wrong_requests_are_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(who_says_nothing_is_closed, set_up, tear_down),
         cmocka_unit_test_setup_teardown(only_so_many_are_let_in, set_up, tear_down),

@@ -35,6 +35,7 @@ cli_shell_tests = \
     tests/cli/leave.sh \
     tests/cli/man.sh \
     tests/cli/memory.sh \
+    tests/cli/metrics.sh \
     tests/cli/mismatch.sh \
     tests/cli/next_steps.sh \
     tests/cli/npz.sh \
