@@ -45,11 +45,11 @@ static void merge_runs(struct batch_builder_excluded *excluded)
     }
 }
 
-/* Puts a piece of `more` IDs, at least one, which lie behind the others, in order, as a run of its own. Runs of
- * about one length are merged, so that each ID is moved once for each doubling of a run: k pieces in
- * no order take log k times what one takes, and those of a list in order, each of which goes on where
- * the last run ends, their own time alone. No turn takes more than a sort of its piece and one pass
- * over what there is, where one sort of all would. */
+/* Puts a piece of `more` IDs, at least one, which lie behind the others, in order, as a run of its own.
+ * Runs of about one length are merged, so that each ID is moved once for each doubling of a run: k
+ * pieces in no order take log k times what one takes, and those of a list in order, each of which goes
+ * on where the last run ends, their own time alone. No turn takes more than a sort of its piece and one
+ * pass over what there is, where one sort of all would. */
 static void add_run(struct batch_builder_excluded *excluded, uint64_t more)
 {
     uint64_t *ids = (uint64_t *)excluded->ids.data + excluded->count;

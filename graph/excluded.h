@@ -3,9 +3,9 @@
  * Edges that a draw leaves out: which of them are a row's, and where the others stand.
  *
  * A request lists them by their per-type global IDs, in increasing order; those of other rows or of
- * other partitions may be among them. Since the in-edges of a row have consecutive IDs, the row's are
- * a run of that list; out-edges have any IDs, and each is looked for in it. What a row draws depends on its own run alone, never on who else is listed, so
- * that any partition draws alike.
+ * other partitions may be among them. Since the in-edges of a row have consecutive IDs, the row's are a
+ * run of that list; out-edges have any IDs, and each is looked for in it. What a row draws depends on
+ * its own run alone, never on who else is listed, so that any partition draws alike.
  *
  * Thread rules: pure.
  */

@@ -8,9 +8,9 @@
  * there is one more question a slice and owner, before the slice is added; where edges are of several
  * types one a type that has reverses, segment after segment.
  *
- * With C candidates an edge, question i * C + j is the j-th of the segment's edge i. Once asked, seed_rows[] and
- * seed_places[] have the rows and numbers of the questions, grouped by owner as seeds are, and
- * reverses[] gets the answers, by the questions' numbers.
+ * With C candidates an edge, question i * C + j is the j-th of the segment's edge i. Once asked,
+ * seed_rows[] and seed_places[] have the rows and numbers of the questions, grouped by owner as seeds
+ * are, and reverses[] gets the answers, by the questions' numbers.
  */
 #include <inttypes.h>
 #include <string.h>
