@@ -13,8 +13,12 @@
 
 #define PLACEMENTS 6
 
-/* Partitions the sample for the first `count` placements, and calls `run` with the .json of each;
- * all calls return the same. Training nodes are dealt to so many trainers; 0: they are not. */
+/* Partitions the sample for the first `count` placements, opens the graph on each, and calls `run`; all
+ * calls return the same. Training nodes are dealt to so many trainers; 0: they are not. */
+void graphs_agree(struct sample *sample, int count, uint32_t trainers,
+                  uint64_t (*run)(struct tr_graph *graph));
+
+/* The same for tests that read the .json of each placement, or open the graph themselves. */
 void placements_agree(struct sample *sample, int count, uint32_t trainers,
                       uint64_t (*run)(const char *path, int placement));
 

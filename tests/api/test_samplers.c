@@ -230,17 +230,13 @@ static uint64_t run_way(struct tr_graph *graph, size_t w)
     return sum;
 }
 
-static uint64_t run(const char *path, int placement)
+static uint64_t run(struct tr_graph *graph)
 {
-    struct tr_graph *graph;
-    struct tr_session *session = placement_open(path, placement, &graph);
     uint64_t all = 0;
     for (size_t w = 0; w < NUM_WAYS; w++) {
         sums[w] = run_way(graph, w);
         all = all * 31 + sums[w];
     }
-    tr_graph_close(graph);
-    tr_session_close(session);
     return all;
 }
 
@@ -260,10 +256,8 @@ static int try_draw(struct tr_graph *graph, const struct tr_sample_spec *spec)
 }
 
 /* Papers have in-edges of two types, which are drawn together or each by itself. */
-static uint64_t refuse_totals(const char *path, int placement)
+static uint64_t refuse_totals(struct tr_graph *graph)
 {
-    struct tr_graph *graph;
-    struct tr_session *session = placement_open(path, placement, &graph);
     struct tr_sample_spec *spec;
     ok(tr_sample_spec_create(graph, LAYERS, &spec, &failure));
     assert_int_equal(tr_sample_spec_set_total(spec, 1, 2, 3, &failure), TR_ERANGE);
@@ -279,16 +273,12 @@ static uint64_t refuse_totals(const char *path, int placement)
     ok(tr_sample_spec_set_fanout(spec, 1, TR_EVERY, 3, &failure));
     ok(try_draw(graph, spec));
     tr_sample_spec_destroy(spec);
-    tr_graph_close(graph);
-    tr_session_close(session);
     return 0;
 }
 
 /* The features of edges lie with their destinations, and LABOR's numbers are of sources. */
-static uint64_t refuse_out(const char *path, int placement)
+static uint64_t refuse_out(struct tr_graph *graph)
 {
-    struct tr_graph *graph;
-    struct tr_session *session = placement_open(path, placement, &graph);
     struct tr_sample_spec *spec;
     ok(tr_sample_spec_create(graph, LAYERS, &spec, &failure));
     ok(tr_sample_spec_set_fanout(spec, 1, TR_EVERY, 3, &failure));
@@ -301,8 +291,6 @@ static uint64_t refuse_out(const char *path, int placement)
     ok(tr_sample_spec_set_sampler(spec, TR_SAMPLER_LABOR, &failure));
     assert_int_equal(try_draw(graph, spec), TR_EUNSUPPORTED);
     tr_sample_spec_destroy(spec);
-    tr_graph_close(graph);
-    tr_session_close(session);
     return 0;
 }
 
@@ -318,7 +306,7 @@ static void totals_of_unlike_edge_types_are_refused(void **state)
 {
     (void)state;
     make_graph(true);
-    placements_agree(&sample, 1, 0, refuse_totals);
+    graphs_agree(&sample, 1, 0, refuse_totals);
     sample_fini(&sample);
 }
 
@@ -326,7 +314,7 @@ static void out_edges_are_drawn_evenly_alone(void **state)
 {
     (void)state;
     make_graph(true);
-    placements_agree(&sample, 1, 0, refuse_out);
+    graphs_agree(&sample, 1, 0, refuse_out);
     sample_fini(&sample);
 }
 
@@ -347,7 +335,7 @@ static void placements_draw_the_same(void **state)
     (void)state;
     make_graph(true);
     count_allowed();
-    placements_agree(&sample, PLACEMENTS, 0, run);
+    graphs_agree(&sample, PLACEMENTS, 0, run);
     sample_fini(&sample);
     check_digests(DIGESTS);
 }
@@ -392,12 +380,10 @@ static size_t list_left_out(struct tr_graph *graph, uint64_t *edges, uint32_t *e
     return count;
 }
 
-static uint64_t draw_left_out(const char *path, int placement)
+static uint64_t draw_left_out(struct tr_graph *graph)
 {
     static uint64_t edges[SAMPLE_TYPES * EDGES];
     static uint32_t etypes[SAMPLE_TYPES * EDGES];
-    struct tr_graph *graph;
-    struct tr_session *session = placement_open(path, placement, &graph);
     const uint64_t seeds_of_type[] = { 5, 100, 3, 150, 3, 60, 61, 62, 63, 64 };
     uint64_t all = 0, seeds[10];
     size_t count = list_left_out(graph, edges, etypes);
@@ -428,8 +414,6 @@ static uint64_t draw_left_out(const char *path, int placement)
         tr_batch_release(batch);
         tr_sample_spec_destroy(spec);
     }
-    tr_graph_close(graph);
-    tr_session_close(session);
     return all;
 }
 
@@ -440,16 +424,14 @@ static void placements_leave_the_same_out(void **state)
     make_graph(true);
     leaves_out = true;
     count_allowed();
-    placements_agree(&sample, PLACEMENTS, 0, draw_left_out);
+    graphs_agree(&sample, PLACEMENTS, 0, draw_left_out);
     leaves_out = false;
     sample_fini(&sample);
     check_digests(LEFT_OUT_DIGESTS);
 }
 
-static uint64_t refuse(const char *path, int placement)
+static uint64_t refuse(struct tr_graph *graph)
 {
-    struct tr_graph *graph;
-    struct tr_session *session = placement_open(path, placement, &graph);
     struct tr_sample_spec *spec;
     ok(tr_sample_spec_create(graph, LAYERS, &spec, &failure));
     assert_int_equal(tr_sample_spec_set_mask(spec, LAYERS, 0, "keep", &failure), TR_ERANGE);
@@ -492,8 +474,6 @@ static uint64_t refuse(const char *path, int placement)
     assert_int_equal(tr_sample_spec_set_direction(spec, 0, 3, TR_IN_EDGES, &failure), TR_ERANGE);
     ok(tr_sample_spec_set_direction(spec, 0, 0, TR_IN_EDGES, &failure));
     tr_sample_spec_destroy(spec);
-    tr_graph_close(graph);
-    tr_session_close(session);
     return 0;
 }
 
@@ -501,7 +481,7 @@ static void what_cannot_be_drawn_by_is_named(void **state)
 {
     (void)state;
     make_graph(false);
-    placements_agree(&sample, 1, 0, refuse);
+    graphs_agree(&sample, 1, 0, refuse);
     sample_fini(&sample);
 }
 
