@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,9 +14,11 @@
 
 #include <troupe/launch.h>
 
+#include "cli/launch/detached.h"
 #include "cli/launch/launch_show.h"
 #include "cli/lib/command.h"
 #include "cli/lib/fail.h"
+#include "cli/lib/log_file.h"
 #include "cli/lib/self_pipe.h"
 
 /* How observers are let in, as troupe-status(1) says. */
@@ -29,8 +32,24 @@ struct launch_values {
     uint64_t master_port;
     bool no_copy;
     bool dry_run;
+    const char *log;
+    int log_format; /* enum launch_log_format */
+    bool detach;
     bool json;
     bool quiet;
+};
+
+/* As the choices of --log-format. */
+enum launch_log_format { LOG_TEXT, LOG_JSON };
+
+/* The job as this command runs it. */
+struct launching {
+    const struct launch_values *values;
+    struct log_file log;
+    struct job_mark mark;
+    struct detached detached;
+    bool *ready; /* [num_processes]: it was, with --detach */
+    uint32_t num_processes, num_ready;
 };
 
 static const struct option_spec OPTIONS[] = {
@@ -71,6 +90,22 @@ static const struct option_spec OPTIONS[] = {
       .kind = OPTION_FLAG,
       .offset = offsetof(struct launch_values, dry_run),
       .help = "print the commands, start nothing" },
+    { .name = "log",
+      .kind = OPTION_TEXT,
+      .offset = offsetof(struct launch_values, log),
+      .metavar = "FILE",
+      .made = true,
+      .help = "append what the job says to this file, which SIGHUP opens again" },
+    { .name = "log-format",
+      .kind = OPTION_CHOICE,
+      .offset = offsetof(struct launch_values, log_format),
+      .choices = "text|json",
+      .fallback = "text",
+      .help = "lines of the file" },
+    { .name = "detach",
+      .kind = OPTION_FLAG,
+      .offset = offsetof(struct launch_values, detach),
+      .help = "with --log: return when all processes are ready; see troupe attach" },
     OPTION_ROW_JSON(struct launch_values),
     OPTION_ROW_QUIET(struct launch_values),
     OPTION_ROW_END,
@@ -80,6 +115,7 @@ static const char *const EXAMPLES[] = {
     "troupe launch cluster.json --run runs/a -- --model sage --fanout 10,25 --epochs 10",
     "troupe launch cluster.json -- python3 train.py --lr 0.01",
     "troupe launch cluster.json --dry-run",
+    "troupe launch cluster.json --run runs/a --log a.log --detach -- --epochs 10",
     NULL,
 };
 
@@ -183,17 +219,36 @@ static int print_commands(const struct tr_launch *launch, const struct tr_launch
     return rv;
 }
 
-static void take_signals(struct self_pipe *signals, struct tr_task *task)
+static void take_signals(struct self_pipe *signals, struct tr_task *task, struct log_file *log)
 {
     struct self_pipe_seen seen;
     self_pipe_take(signals, &seen);
+    /* A job with a log outlives its terminal: its log was rotated. */
+    if (log->path == NULL)
+        seen.stops += seen.hangups;
+    else if (seen.hangups > 0)
+        log_file_reopen(log);
     for (; seen.stops > 0; seen.stops--)
         tr_launch_stop(task, seen.interrupted);
 }
 
+/* A job is up when each of its processes has said that it is ready. */
+static void count_ready(struct launching *launching, const struct tr_launch_event *event)
+{
+    static const char ready[] = "troupe: ready";
+    if (launching->ready == NULL || event->kind != TR_LAUNCH_LINE || event->stream != 1 ||
+        strncmp(event->text, ready, sizeof ready - 1) != 0 ||
+        event->process >= launching->num_processes || launching->ready[event->process])
+        return;
+    launching->ready[event->process] = true;
+    if (++launching->num_ready == launching->num_processes)
+        detach_up(&launching->detached);
+}
+
 /* Shows events until there are no more. */
 static int follow_launch(struct tr_task *task, struct self_pipe *signals,
-                         const struct launch_show *show, struct tr_error *error)
+                         const struct launch_show *show, struct launching *launching,
+                         struct tr_error *error)
 {
     struct pollfd polled[] = { { .fd = signals->pipe[0], .events = POLLIN },
                                { .fd = tr_launch_descriptor(task), .events = POLLIN } };
@@ -201,58 +256,136 @@ static int follow_launch(struct tr_task *task, struct self_pipe *signals,
         struct tr_launch_event event = TR_LAUNCH_EVENT_INIT;
         /* Signals come first in each turn: events may come without a pause, and poll() is
          * reached in pauses alone. */
-        take_signals(signals, task);
+        take_signals(signals, task, &launching->log);
         int rv = tr_launch_next(task, 0, &event, error);
-        if (rv == 0)
+        if (rv == 0) {
             launch_show_event(show, &event);
-        else if (rv != TR_ETIMEDOUT)
+            count_ready(launching, &event);
+        } else if (rv != TR_ETIMEDOUT) {
             return rv == TR_EEND ? tr_task_wait(task, TR_WAIT_FOREVER, error) : rv;
-        else
+        } else {
             poll(polled, 2, -1);
+        }
     }
 }
 
 static int run_job(struct tr_launch *launch, const struct tr_launch_info *info,
-                   const struct launch_values *values, struct tr_error *error)
+                   struct launching *launching, struct tr_error *error)
 {
+    const struct launch_values *values = launching->values;
     struct launch_show show;
     struct self_pipe signals;
     struct tr_task *task;
     launch_show_init(&show, values->json, values->quiet);
+    show.log = launching->log.path != NULL ? &launching->log : NULL;
     if (info->shared_key != NULL && !values->quiet && !values->json)
         fprintf(stderr, "troupe launch: for troupe status and top set " JOB_KEY_VARIABLE "=%s\n",
                 info->shared_key);
     /* Signals are caught from before the first process starts until all have ended, which
      * closing the task waits for: one that was not caught would end this process and leave them
-     * behind. */
+     * behind. What nohup(1) ignored says that the log was rotated. */
+    if (show.log != NULL)
+        (void)signal(SIGHUP, SIG_DFL);
     int rv = self_pipe_start(&signals, error);
     if (rv != 0)
         return rv;
     rv = tr_launch_start(launch, &task, error);
     if (rv == 0)
-        rv = follow_launch(task, &signals, &show, error);
+        rv = follow_launch(task, &signals, &show, launching, error);
     tr_task_close(task);
     self_pipe_stop(&signals);
     return rv;
 }
 
-static int cmd_launch_run(const struct invocation *invocation, const void *values)
+static int prepare_ready(struct launching *launching, const struct tr_launch_info *info,
+                         struct tr_error *error)
 {
-    const struct launch_values *v = values;
+    launching->num_processes = info->num_processes;
+    launching->ready = launching->values->detach
+                           ? calloc(info->num_processes, sizeof *launching->ready)
+                           : NULL;
+    return launching->values->detach && launching->ready == NULL
+               ? tr_error_set(error, TR_ENOMEM, "no memory to launch")
+               : 0;
+}
+
+/* Returns what the command exits with. */
+static int run_launch(const struct invocation *invocation, struct launching *launching,
+                      struct tr_error *error)
+{
+    const struct launch_values *values = launching->values;
     struct tr_launch *launch;
     struct tr_launch_info info = TR_LAUNCH_INFO_INIT;
-    struct tr_error error = TR_ERROR_INIT;
-    int rv = open_launch(invocation, v, &launch, &error);
+    int rv = open_launch(invocation, values, &launch, error);
     if (rv != 0)
-        return rv == TR_EINVAL ? fail_usage(invocation, &error) : fail(invocation, &error);
-    rv = tr_launch_info(launch, &info, &error);
+        return rv == TR_EINVAL ? fail_usage(invocation, error) : fail(invocation, error);
+    rv = tr_launch_info(launch, &info, error);
     if (rv == 0)
-        rv = v->dry_run ? print_commands(launch, &info, &error) : run_job(launch, &info, v, &error);
+        rv = prepare_ready(launching, &info, error);
+    if (rv == 0)
+        rv = values->dry_run ? print_commands(launch, &info, error)
+                             : run_job(launch, &info, launching, error);
+    free(launching->ready);
     tr_launch_close(launch);
     if (rv == 0)
         return EXIT_DONE;
     /* A process has said what is wrong with what it was started with. */
-    return fail(invocation, &error) == EXIT_FAILED && rv == TR_EINVAL ? EXIT_USAGE : EXIT_FAILED;
+    return fail(invocation, error) == EXIT_FAILED && rv == TR_EINVAL ? EXIT_USAGE : EXIT_FAILED;
+}
+
+/* The end of the job is the last line of its log, and stands there before its mark says so. */
+static void log_end(const struct launching *launching, int code, const struct tr_error *error)
+{
+    const char *text = code == EXIT_DONE ? "the job is complete" : error->message;
+    const struct log_line line = { .level = code == EXIT_DONE ? "info" : "error",
+                                   .text = text,
+                                   .text_bytes = strlen(text) };
+    log_file_write(&launching->log, &line);
+}
+
+static int run_logged(const struct invocation *invocation, struct launching *launching)
+{
+    const struct launch_values *values = launching->values;
+    struct tr_error error = TR_ERROR_INIT;
+    int rv = job_mark_take(&launching->mark, values->log, &error);
+    if (rv == 0)
+        rv = log_file_open(&launching->log, values->log, values->log_format == LOG_JSON, &error);
+    int code = rv == 0 ? run_launch(invocation, launching, &error) : fail(invocation, &error);
+    if (rv == 0)
+        log_end(launching, code, &error);
+    log_file_close(&launching->log);
+    job_mark_release(&launching->mark, code);
+    return code;
+}
+
+/* In the process that began, once the job is up or has ended. */
+static int end_detached(const struct invocation *invocation, const struct launch_values *values,
+                        int code, const struct tr_error *error)
+{
+    if (code < 0)
+        return fail(invocation, error);
+    if (code == EXIT_DONE && !values->quiet)
+        printf("the job runs; watch it: troupe attach %s; stop it: troupe attach --stop %s\n",
+               values->log, values->log);
+    return code;
+}
+
+static int cmd_launch_run(const struct invocation *invocation, const void *values)
+{
+    struct launching launching = { .values = values, .detached = { .fd = -1 } };
+    const struct launch_values *v = values;
+    struct tr_error error = TR_ERROR_INIT;
+    int code;
+    if (v->detach && v->log == NULL) {
+        (void)tr_error_set(&error, TR_EINVAL,
+                           "--detach: give --log FILE, where the job says what it does");
+        return fail_usage(invocation, &error);
+    }
+    if (v->log == NULL || v->dry_run)
+        return run_launch(invocation, &launching, &error);
+    if (v->detach && !detach_begin(&launching.detached, &code, &error))
+        return end_detached(invocation, v, code, &error);
+    return run_logged(invocation, &launching);
 }
 
 const struct command command_launch = {

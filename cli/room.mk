@@ -33,6 +33,7 @@ libtr_cli_public_la_SOURCES = \
     cli/inspect_runs.h \
     cli/own_ids.c \
     cli/own_ids.h \
+    cli/cmd_attach.c \
     cli/cmd_launch.c \
     cli/cmd_partition.c \
     cli/cmd_report.c \
@@ -42,6 +43,8 @@ libtr_cli_public_la_SOURCES = \
     cli/cmd_status.c \
     cli/cmd_train.c \
     cli/cmd_verify.c \
+    cli/launch/detached.c \
+    cli/launch/detached.h \
     cli/launch/exec_wrapper.c \
     cli/launch/job_process.c \
     cli/launch/job_process.h \
@@ -62,6 +65,8 @@ libtr_cli_public_la_SOURCES = \
     cli/lib/help.h \
     cli/lib/interrupter.c \
     cli/lib/interrupter.h \
+    cli/lib/log_file.c \
+    cli/lib/log_file.h \
     cli/lib/log_printer.c \
     cli/lib/log_printer.h \
     cli/lib/next_step.c \

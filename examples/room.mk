@@ -24,6 +24,7 @@ EXTRA_DIST += \
     examples/deploy/README.md \
     examples/deploy/grafana-troupe.json \
     examples/deploy/kubernetes.yaml \
+    examples/deploy/logrotate.conf \
     examples/deploy/prometheus.yml \
     examples/deploy/slurm.sbatch \
     examples/deploy/torchrun.sh \

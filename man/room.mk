@@ -8,6 +8,7 @@ dist_man1_MANS += \
     man/troupe-import.1 \
     man/troupe-infer.1 \
     man/troupe-inspect.1 \
+    man/troupe-attach.1 \
     man/troupe-launch.1 \
     man/troupe-partition.1 \
     man/troupe-report.1 \

@@ -30,7 +30,7 @@ static int hold(struct tr_task *task, struct self_pipe *signals, int *code, stru
     while ((rv = tr_task_wait(task, LOOK_NS, error)) == TR_ETIMEDOUT) {
         struct self_pipe_seen seen;
         self_pipe_take(signals, &seen);
-        for (; seen.stops > 0; seen.stops--)
+        for (seen.stops += seen.hangups; seen.stops > 0; seen.stops--)
             tr_hold_stop(task);
     }
     if (rv == 0)

@@ -55,6 +55,7 @@ extern const struct command command_infer;
 extern const struct command command_report;
 extern const struct command command_cluster;
 extern const struct command command_launch;
+extern const struct command command_attach;
 extern const struct command command_serve;
 extern const struct command command_sample;
 extern const struct command command_status;

@@ -48,7 +48,8 @@ void self_pipe_take(struct self_pipe *signals, struct self_pipe_seen *seen)
     while ((got = read(signals->pipe[0], numbers, sizeof numbers)) > 0)
         for (ssize_t i = 0; i < got; i++) {
             seen->child = seen->child || numbers[i] == SIGCHLD;
-            seen->stops += numbers[i] != SIGCHLD;
+            seen->stops += numbers[i] == SIGINT || numbers[i] == SIGTERM;
+            seen->hangups += numbers[i] == SIGHUP;
             seen->interrupted = seen->interrupted || numbers[i] == SIGINT;
         }
 }

@@ -25,7 +25,8 @@ struct self_pipe {
 
 /* The signals since the last take. */
 struct self_pipe_seen {
-    unsigned stops;   /* SIGINT, SIGTERM, SIGHUP */
+    unsigned stops;   /* SIGINT, SIGTERM */
+    unsigned hangups; /* SIGHUP: stops, or a log that was rotated */
     bool interrupted; /* one of them was a Ctrl-C */
     bool child;       /* a child changed */
 };

@@ -390,14 +390,14 @@ static void a_pipe_tells_which_signals_came(void **state)
         int numbers[4];
         struct self_pipe_seen seen;
     } CASES[] = {
-        { { 0 }, { 0, false, false } },
-        { { SIGINT }, { 1, true, false } },
-        { { SIGTERM }, { 1, false, false } },
-        { { SIGHUP }, { 1, false, false } },
-        { { SIGCHLD }, { 0, false, true } },
-        { { SIGINT, SIGTERM, SIGCHLD, SIGTERM }, { 3, true, true } },
-        { { SIGTERM, SIGINT }, { 2, true, false } },
-        { { SIGCHLD, SIGHUP }, { 1, false, true } },
+        { { 0 }, { 0, 0, false, false } },
+        { { SIGINT }, { 1, 0, true, false } },
+        { { SIGTERM }, { 1, 0, false, false } },
+        { { SIGHUP }, { 0, 1, false, false } },
+        { { SIGCHLD }, { 0, 0, false, true } },
+        { { SIGINT, SIGTERM, SIGCHLD, SIGTERM }, { 3, 0, true, true } },
+        { { SIGTERM, SIGINT }, { 2, 0, true, false } },
+        { { SIGCHLD, SIGHUP }, { 0, 1, false, true } },
     };
     struct self_pipe signals;
     struct self_pipe_seen seen;
@@ -411,6 +411,7 @@ static void a_pipe_tells_which_signals_came(void **state)
         for (int take = 0; take < 2; take++) {
             self_pipe_take(&signals, &seen);
             assert_int_equal(seen.stops, take == 0 ? CASES[i].seen.stops : 0);
+            assert_int_equal(seen.hangups, take == 0 ? CASES[i].seen.hangups : 0);
             assert_int_equal(seen.interrupted, take == 0 && CASES[i].seen.interrupted);
             assert_int_equal(seen.child, take == 0 && CASES[i].seen.child);
         }

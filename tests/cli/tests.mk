@@ -5,6 +5,7 @@ TESTS += tests/cli/test_options tests/cli/test_report tests/cli/test_signals \
     $(cli_shell_tests)
 cli_shell_tests = \
     tests/cli/accuracy.sh \
+    tests/cli/attach.sh \
     tests/cli/bench.sh \
     tests/cli/checkpoint.sh \
     tests/cli/checkpoint_hosts.sh \
@@ -110,3 +111,8 @@ check_PROGRAMS += tests/cli/test_sparkline
 TESTS += tests/cli/test_sparkline
 tests_cli_test_sparkline_SOURCES = tests/cli/test_sparkline.c
 tests_cli_test_sparkline_LDADD = libtr_cli_public.la $(api_libs) $(test_libs)
+
+check_PROGRAMS += tests/cli/test_log_file
+TESTS += tests/cli/test_log_file
+tests_cli_test_log_file_SOURCES = tests/cli/test_log_file.c
+tests_cli_test_log_file_LDADD = libtr_cli_public.la $(api_libs) $(test_libs)

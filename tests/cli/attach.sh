@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+# The log of a job: nothing is lost when it is renamed, JSON lines are whole; and a job that was
+# detached, attached to and stopped.
+restarts=3
+epochs=12
+. "${srcdir:-.}/tests/cli/job.sh"
+cluster "$role_hosts"
+log_of() { cat "$work/$1" "$work/$1".* 2>/dev/null | grep -v '^0$'; }
+has_job_ended() { [ -s "$work/$1.job" ]; }
+is_shown() { grep -q 'epoch 1' "$1"; }
+
+# A log that is renamed again and again. What it has all in all is what an undisturbed one has.
+learning="--epochs 60 --hidden 16 --fanout 4,6 --batch-size 32"
+# shellcheck disable=SC2086
+"$TROUPE" launch "$work/cluster.json" --run "$work/run" --log "$work/a.log" --log-format json -- $learning \
+    >"$work/out" 2>"$work/err" </dev/null &
+launcher=$!
+within test -s "$work/a.log"
+# shellcheck disable=SC2086
+troupe launch "$work/cluster.json" --run "$work/other" --log "$work/a.log" -- $learning
+expect "two jobs share no log" fails_with "another job that runs has this log"
+part=0
+while ! is_gone "$launcher"; do
+    part=$((part + 1))
+    mv "$work/a.log" "$work/a.log.part$part" 2>/dev/null && kill -HUP "$launcher" 2>/dev/null
+    within test -e "$work/a.log" -o ! -e "/proc/$launcher"
+    sleep 0.05
+done
+wait "$launcher"
+code=$?
+expect "a job whose log is rotated ends well" exited 0
+expect "the log was rotated" [ "$part" -gt 3 ]
+rm -f "$work/a.log.job"
+expect "every line is a whole object" [ "$(log_of a.log | grep -vc '^{"time":"[^"]*Z","level":"[a-z]*",.*"message":".*"}$')" = 0 ]
+expect "with every epoch, once" [ "$(log_of a.log | grep -c '"role":"trainer","stream":"std[a-z]*","message":"epoch [0-9]*: ')" = 60 ]
+expect "and every start" [ "$(log_of a.log | grep -c '"message":"started, ')" = 4 ]
+expect "and the end" grep -q '"level":"info","message":"the job is complete"}$' "$work/a.log"
+
+# Detached: it fails here, or it is up.
+learning="--epochs 1000000 --hidden 16 --fanout 4,6 --batch-size 32"
+# shellcheck disable=SC2086
+troupe launch "$work/cluster.json" --run "$work/run" --detach -- $learning
+expect "a job that is detached needs a log" refuses_with "give --log FILE"
+# shellcheck disable=SC2086
+troupe launch "$work/cluster.json" --run "$work/run" --log "$work/b.log" --detach -- $learning
+expect "a job that fails before it is up fails here" [ "$code" != 0 ]
+expect "with the reason in its log" grep -q 'holds a run already' "$work/b.log"
+troupe attach "$work/b.log"
+expect "which is shown later too, with its exit code" [ "$code" != 0 ]
+expect "by its last lines" says 'trainer 3'
+rm -rf "$work/run" "$work/checkpoints"
+# shellcheck disable=SC2086
+troupe launch "$work/cluster.json" --run "$work/run" --log "$work/b.log" --detach -- $learning
+expect "a job is detached" exited 0
+expect "which says how to watch it" says "troupe attach $work/b.log"
+expect "and runs" [ ! -s "$work/b.log.job" ]
+"$TROUPE" attach "$work/b.log" >"$work/out.one" 2>&1 </dev/null &
+one=$!
+"$TROUPE" attach "$work/b.log" >"$work/out.two" 2>&1 </dev/null &
+two=$!
+expect "two attach to it" within is_shown "$work/out.one"
+expect "and both see it" within is_shown "$work/out.two"
+kill "$one"
+wait "$one"
+expect "it runs on when one leaves" [ ! -s "$work/b.log.job" ]
+troupe attach --stop "$work/b.log"
+expect "it is stopped" exited 1
+expect "and its end is shown" says 'error the job was stopped\|error .*stop'
+wait "$two"
+expect "the other one ends with it" [ $? = 1 ]
+expect "its history says so" grep -q '"event":"finished","outcome":"stopped"' "$work/run/events.jsonl"
+expect "nothing is left of it" has_job_ended b.log
+troupe attach "$work/nowhere.log"
+expect "a log of no job is named" fails_with "no job has this log"
+finish
