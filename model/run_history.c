@@ -69,11 +69,7 @@ static const char *put_text(char **at, const char *text)
 /* What a person reads of an event beside its process and step. */
 static const char *words_of(const json_t *line, const char *event)
 {
-    if (strcmp(event, "begun") == 0)
-        return text_of(line, "by");
-    if (strcmp(event, "finished") == 0 && text_of(line, "text")[0] == '\0')
-        return text_of(line, "outcome");
-    return text_of(line, "text");
+    return text_of(line, strcmp(event, "begun") == 0 ? "by" : "text");
 }
 
 static int take_event(struct run_event *event, const json_t *line)

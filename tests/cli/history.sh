@@ -52,6 +52,7 @@ troupe inspect "$work/run" --json
 expect "its events are shown to scripts" says '"num_events":[0-9]*,"events":\[{"time":"20[^"]*Z","event":"begun","process":null,.*"event":"ended","process":3,"role":"trainer","host":"a","step":0,"pid":0,"exit_code":0,"signal":9,'
 expect "all of them" [ "$(grep -o '"event":' "$work/out" | wc -l)" = "$(wc -l <"$work/run/events.jsonl")" ]
 troupe inspect "$work/run"
+expect "an end without a reason has none" eval '! says "complete: complete"'
 expect "and to people" says '  3  *trainer  *a  *signal 9$'
 printf '{"time":"20' >>"$work/run/events.jsonl"
 troupe report "$work/run" --out "$work/page.html"
