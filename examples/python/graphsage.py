@@ -107,6 +107,7 @@ def train(g: troupe.DistGraph, options: argparse.Namespace) -> None:
             step += 1
             total += float(loss.detach()) * (0 if batch.padded else len(batch.labels))
             seeds += 0 if batch.padded else len(batch.labels)
+            g.note(loss=total / seeds if seeds > 0 else None)  # for `troupe top` and metrics
             if options.checkpoint_every and step % options.checkpoint_every == 0:
                 troupe.checkpoint(model, optimizer, loader, step=step)
         if troupe.rank() == 0 and seeds > 0:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from conftest import World
-from launching import LIMIT, write_cluster
+from launching import LIMIT, Launch, write_cluster
 
 import troupe
 from troupe import errors
@@ -56,6 +56,35 @@ def test_a_process_that_serves_is_up(world: World, tmp_path: Path) -> None:
         finally:
             process.terminate()
             process.wait(LIMIT)
+
+
+NOTES = """
+import time, troupe
+graph = troupe.initialize()
+graph.note(epochs=7, loss=0.5, score=0.75, score_name="accuracy")
+while True:
+    time.sleep(0.05)
+"""
+
+
+def test_what_a_program_notes_is_shown(world: World, tmp_path: Path) -> None:
+    cluster = write_cluster(tmp_path, world.path, 1)
+    (tmp_path / "notes.py").write_text(NOTES)
+    job = Launch(cluster, tmp_path / "notes.py")
+    try:
+        until = time.monotonic() + LIMIT
+        found = troupe.status(cluster)
+        while found.job.score is None and time.monotonic() < until:
+            assert job.process.poll() is None, job.said()
+            found = troupe.status(cluster)
+        trainer = found.processes[3]
+        assert trainer.loss == found.job.loss == 0.5
+        assert (trainer.score, trainer.score_name) == (0.75, "accuracy")
+        assert found.job.epochs == 7 and found.processes[0].loss is None
+        assert {peer.process for peer in trainer.peers} >= {0, 1, 2}
+    finally:
+        job.process.terminate()
+        job.process.wait(LIMIT)
 
 
 def test_a_cluster_file_that_is_none_is_refused(tmp_path: Path) -> None:
