@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How a command gets to a host: run here, by ssh, or by Slurm's srun. */
+/* How a command gets to a host: run here, by ssh, by Slurm's srun, or by a command of the user's. */
 #include "config.h"
 
 #include <errno.h>
@@ -77,6 +77,74 @@ static void wrap_srun(const struct launch_plan *plan, const struct cluster_host 
     add_with_environment(wrapped, environment, command);
 }
 
+/* The word with what stands for `name` in it replaced, in malloc'ed memory, or NULL. */
+static char *replace_in(const char *word, const char *name, const char *with)
+{
+    size_t count = 0, size = strlen(name);
+    for (const char *at = strstr(word, name); at != NULL; at = strstr(at + size, name))
+        count++;
+    char *made = malloc(strlen(word) + count * strlen(with) + 1), *end = made;
+    if (made == NULL)
+        return NULL;
+    for (const char *at; (at = strstr(word, name)) != NULL; word = at + size) {
+        end = mempcpy(end, word, (size_t)(at - word));
+        end = stpcpy(end, with);
+    }
+    strcpy(end, word);
+    return made;
+}
+
+/* What runs on the host, in its folder. */
+static void add_in_folder(const struct launch_plan *plan, const struct argv_builder *environment,
+                          const struct argv_builder *command, struct argv_builder *words)
+{
+    if (plan->cluster.launcher.workdir != NULL) {
+        argv_builder_add(words, "sh");
+        argv_builder_add(words, "-c");
+        argv_builder_add(words, "cd -- \"$1\" && shift && exec \"$@\"");
+        argv_builder_add(words, "sh");
+        argv_builder_add(words, plan->cluster.launcher.workdir);
+    }
+    add_with_environment(words, environment, command);
+}
+
+/* The command of the cluster file, with the words that are to run behind its own, or as one text for
+ * a shell where it says. */
+static int wrap_command(const struct launch_plan *plan, const struct cluster_host *host,
+                        const struct argv_builder *command, const struct argv_builder *environment,
+                        struct argv_builder *wrapped)
+{
+    const struct cluster_launcher *launcher = &plan->cluster.launcher;
+    struct argv_builder run = { 0 };
+    bool placed = false;
+    add_in_folder(plan, environment, command, &run);
+    char *line = argv_builder_failed(&run) ? NULL : argv_builder_quote(&run);
+    int rv = line != NULL ? 0 : TR_ENOMEM;
+    const char *const names[][2] = {
+        { CLUSTER_COMMAND_HOST, host->name },
+        { CLUSTER_COMMAND_ADDRESS, host->address != NULL ? host->address : host->name },
+        { CLUSTER_COMMAND_RUN, line }, /* behind the others: it may have their names in it */
+    };
+    for (uint32_t i = 0; rv == 0 && i < launcher->num_command; i++) {
+        char *word = strdup(launcher->command[i]);
+        placed = placed || strstr(launcher->command[i], CLUSTER_COMMAND_RUN) != NULL;
+        for (int n = 0; n < 3 && word != NULL; n++) {
+            char *next = replace_in(word, names[n][0], names[n][1]);
+            free(word);
+            word = next;
+        }
+        if (word != NULL)
+            argv_builder_add(wrapped, word);
+        rv = word != NULL ? 0 : TR_ENOMEM;
+        free(word);
+    }
+    if (!placed)
+        argv_builder_add_all(wrapped, &run);
+    argv_builder_fini(&run);
+    free(line);
+    return rv;
+}
+
 int launch_host_wrap(const struct launch_plan *plan, uint32_t host,
                      const struct argv_builder *command, struct argv_builder *environment,
                      struct argv_builder *wrapped, struct error *error)
@@ -87,8 +155,10 @@ int launch_host_wrap(const struct launch_plan *plan, uint32_t host,
         argv_builder_add_all(wrapped, command);
     else if (plan->kind == CLUSTER_LAUNCH_SSH)
         rv = wrap_ssh(plan, where, command, environment, wrapped);
-    else
+    else if (plan->kind == CLUSTER_LAUNCH_SRUN)
         wrap_srun(plan, where, command, environment, wrapped);
+    else
+        rv = wrap_command(plan, where, command, environment, wrapped);
     /* Elsewhere the environment is among the words by now; here child_start() adds it. */
     if (rv == 0 && plan->kind != CLUSTER_LAUNCH_LOCAL)
         argv_builder_fini(environment);

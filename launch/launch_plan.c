@@ -210,8 +210,8 @@ static void add_environment(const struct launch_plan *plan, uint32_t process, ui
 /* `troupe` on the host; elsewhere the cluster file may say what starts it. */
 static void add_program(const struct launch_plan *plan, struct argv_builder *words)
 {
-    if (plan->kind != CLUSTER_LAUNCH_LOCAL && plan->cluster.launcher.command != NULL)
-        argv_builder_add(words, plan->cluster.launcher.command);
+    if (plan->kind != CLUSTER_LAUNCH_LOCAL && plan->cluster.launcher.program != NULL)
+        argv_builder_add(words, plan->cluster.launcher.program);
     else
         argv_builder_add(words, plan->program);
 }

@@ -33,6 +33,9 @@ void cluster_fini(struct cluster *cluster)
     free(cluster->metrics.host);
     free(cluster->launcher.user);
     free(cluster->launcher.workdir);
+    free(cluster->launcher.program);
+    for (uint32_t i = 0; i < cluster->launcher.num_command; i++)
+        free(cluster->launcher.command[i]);
     free(cluster->launcher.command);
     *cluster = (struct cluster){ 0 };
 }

@@ -92,12 +92,26 @@ struct cluster_metrics {
     uint32_t port; /* 0: none are served */
 };
 
-enum cluster_launcher_kind { CLUSTER_LAUNCH_LOCAL, CLUSTER_LAUNCH_SSH, CLUSTER_LAUNCH_SRUN };
+enum cluster_launcher_kind {
+    CLUSTER_LAUNCH_LOCAL,
+    CLUSTER_LAUNCH_SSH,
+    CLUSTER_LAUNCH_SRUN,
+    CLUSTER_LAUNCH_COMMAND
+};
+
+/* Words of a command that runs others on hosts. */
+#define CLUSTER_COMMAND_MAX 64u
+/* What stands in them for a host's name, its address, and what is to run, quoted for a shell. */
+#define CLUSTER_COMMAND_HOST "{host}"
+#define CLUSTER_COMMAND_ADDRESS "{address}"
+#define CLUSTER_COMMAND_RUN "{command}"
 
 struct cluster_launcher {
     enum cluster_launcher_kind kind;
     char *user, *workdir; /* NULL: as the launcher's own */
-    char *command;        /* that starts troupe there */
+    char *program;        /* that is troupe there */
+    char **command;       /* [num_command], of CLUSTER_LAUNCH_COMMAND alone */
+    uint32_t num_command;
 };
 
 struct cluster {

@@ -385,11 +385,56 @@ static int read_checkpoints(const struct json_field *root, struct cluster *clust
     return rv;
 }
 
+/* The words before what runs on a host. */
+static int read_launcher_command(const struct json_field *launcher_field,
+                                 struct cluster_launcher *launcher, struct error *error)
+{
+    struct json_field list, word;
+    int rv = json_get_optional(launcher_field, "command", JSON_ARRAY, &list, error);
+    if (rv != 0 || list.value == NULL)
+        return rv;
+    size_t count = json_array_size(list.value);
+    if (count == 0 || count > CLUSTER_COMMAND_MAX)
+        return json_fail(&list, error, TR_ERANGE, "a command has 1 to %u words, this one %zu",
+                         CLUSTER_COMMAND_MAX, count);
+    launcher->command = calloc(count, sizeof *launcher->command);
+    if (launcher->command == NULL)
+        return error_set(error, TR_ENOMEM, "no memory for a cluster file");
+    for (size_t i = 0; rv == 0 && i < count; i++) {
+        rv = json_at(&list, i, JSON_STRING, &word, error);
+        if (rv == 0 && (launcher->command[i] = strdup(json_string_value(word.value))) == NULL)
+            rv = error_set(error, TR_ENOMEM, "no memory for a cluster file");
+        launcher->num_command += rv == 0;
+    }
+    return rv;
+}
+
+/* A command is a kind of its own, which need not be said. */
+static int check_launcher_command(const struct json_field *field,
+                                  const struct cluster_launcher *launcher, bool kind_said,
+                                  struct error *error)
+{
+    bool command = launcher->kind == CLUSTER_LAUNCH_COMMAND;
+    if (command && launcher->command == NULL)
+        return json_fail(field, error, TR_EINVAL,
+                         "the kind \"command\" needs \"command\": the words that run others on a "
+                         "host, such as [\"kubectl\", \"exec\", \"-i\", \"{host}\", \"--\"]");
+    if (launcher->command != NULL && kind_said && !command)
+        return json_fail(
+            field, error, TR_EINVAL,
+            "\"command\" belongs to the kind \"command\"; the command that is troupe on "
+            "the hosts is called \"program\"");
+    if (launcher->command != NULL && launcher->user != NULL)
+        return json_fail(field, error, TR_EINVAL,
+                         "\"user\" belongs to the kind \"ssh\"; write the user into \"command\"");
+    return 0;
+}
+
 static int read_launcher(const struct json_field *root, struct cluster *cluster,
                          struct error *error)
 {
-    static const char *const keys[] = { "kind", "user", "workdir", "command" };
-    static const char *const kinds[] = { "local", "ssh", "srun" };
+    static const char *const keys[] = { "kind", "user", "workdir", "program", "command" };
+    static const char *const kinds[] = { "local", "ssh", "srun", "command" };
     struct json_field field;
     struct cluster_launcher *launcher = &cluster->launcher;
     int kind = CLUSTER_LAUNCH_LOCAL;
@@ -402,7 +447,16 @@ static int read_launcher(const struct json_field *root, struct cluster *cluster,
         rv = json_take_text(&field, "user", &launcher->user, error);
     if (rv == 0)
         rv = json_take_text(&field, "workdir", &launcher->workdir, error);
-    return rv == 0 ? json_take_text(&field, "command", &launcher->command, error) : rv;
+    if (rv == 0)
+        rv = json_take_text(&field, "program", &launcher->program, error);
+    if (rv == 0)
+        rv = read_launcher_command(&field, launcher, error);
+    bool kind_said = json_object_get(field.value, "kind") != NULL;
+    if (rv == 0)
+        rv = check_launcher_command(&field, launcher, kind_said, error);
+    if (rv == 0 && launcher->command != NULL)
+        launcher->kind = CLUSTER_LAUNCH_COMMAND;
+    return rv;
 }
 
 static int read_seed(const struct json_field *root, struct cluster *cluster, struct error *error)

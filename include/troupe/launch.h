@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Launching a job: starting every process of a cluster file, here, by ssh or by Slurm's srun,
- * reading what they print, starting again what dies, and ending all of them.
+ * Launching a job: starting every process of a cluster file, here, by ssh, by Slurm's srun or by a
+ * command that the file has, reading what they print, starting again what dies, and ending all of them.
  *
  *     options.cluster = "cluster.json";
  *     tr_launch_open(&options, &launch, &error);

@@ -105,6 +105,15 @@ static void bad_fields_are_named_by_their_path(void **unused)
         { ",\"port\": 7", ",\"metrics\": {\"host\": \"::\"}", "metrics", "port of process 0" },
         { ",\"port\": 7", ",\"metrics\": {\"ports\": 1}", "metrics.ports", "\"port\"" },
         { ",\"port\": 7", ",\"launcher\": {\"kind\": \"rsh\"}", "launcher.kind", "\"srun\"" },
+        { ",\"port\": 7", ",\"launcher\": {\"kind\": \"command\"}", "launcher", "kubectl" },
+        { ",\"port\": 7", ",\"launcher\": {\"command\": \"troupe\"}", "launcher.command", "array" },
+        { ",\"port\": 7", ",\"launcher\": {\"command\": []}", "launcher.command", "1 to 64 words" },
+        { ",\"port\": 7", ",\"launcher\": {\"command\": [\"a\", 7]}", "launcher.command[1]",
+          "string" },
+        { ",\"port\": 7", ",\"launcher\": {\"kind\": \"ssh\", \"command\": [\"a\"]}", "launcher",
+          "\"program\"" },
+        { ",\"port\": 7", ",\"launcher\": {\"user\": \"u\", \"command\": [\"a\"]}", "launcher",
+          "\"user\"" },
         { ",\"port\": 7", ",\"coordinator\": \"b\"", "coordinator", "\"b\"" },
         { ",\"port\": 7", ",\"name\": \"x\"", "c.json", "the key 'name' is there twice" },
         { ",\"port\": 7}, {\"name\": \"a\", \"port\": 9", "", "hosts", "called \"a\"" },
@@ -152,7 +161,7 @@ static void all_fields_are_read(void **unused)
         " \"metrics\": {\"host\": \"::\", \"port\": 9464},"
         " \"checkpoints\": {\"folder\": \"ck\", \"every\": 100, \"keep\": 4},"
         " \"launcher\": {\"kind\": \"ssh\", \"user\": \"u\", \"workdir\": \"w\","
-        "  \"command\": \"/opt/troupe\"}}",
+        "  \"program\": \"/opt/troupe\"}}",
         &c, &error);
     assert_string_equal(error.text, "");
     assert_int_equal(rv, 0);
@@ -430,7 +439,7 @@ static void a_field_that_is_absent_has_its_default(void **unused)
     assert_int_equal(c.checkpoints.keep, 0);
     assert_int_equal(c.launcher.kind, CLUSTER_LAUNCH_LOCAL);
     assert_true(c.launcher.user == NULL && c.launcher.workdir == NULL &&
-                c.launcher.command == NULL);
+                c.launcher.program == NULL && c.launcher.command == NULL);
     const struct cluster_host *host = &c.hosts[0];
     assert_string_equal(host->name, "a");
     assert_string_equal(host->address, "a");
@@ -448,7 +457,7 @@ static void a_field_that_is_absent_has_its_default(void **unused)
                               "\"processes\": \"role\"}, {\"name\": \"c\", \"port\": 7,"
                               "\"samplers\": 0, \"trainers\": 0",
                               ", \"limits\": {}, \"restart\": {}, \"checkpoints\": {},"
-                              " \"launcher\": {\"user\": \"u\", \"command\": \"troupe\"},"
+                              " \"launcher\": {\"user\": \"u\", \"program\": \"troupe\"},"
                               " \"insecure_network\": true, \"tls\": {\"shared_key\": \"k\"}",
                               &c, &error),
                      0);
@@ -461,10 +470,30 @@ static void a_field_that_is_absent_has_its_default(void **unused)
     assert_int_equal(c.limits.call_ns, UINT64_C(10000000000));
     assert_int_equal(c.restart.times, 5);
     assert_string_equal(c.launcher.user, "u");
-    assert_string_equal(c.launcher.command, "troupe");
+    assert_string_equal(c.launcher.program, "troupe");
     assert_int_equal(c.hosts[1].roles, CLUSTER_SAMPLER | CLUSTER_TRAINER | CLUSTER_COORDINATOR);
     assert_int_equal(c.hosts[2].roles, CLUSTER_SERVER | CLUSTER_COORDINATOR);
     assert_int_equal(cluster_host_process_count(&c.hosts[1]), 2);
+    cluster_fini(&c);
+}
+
+/* The kind follows from the words, which are kept as they are. */
+static void a_command_launches(void **unused)
+{
+    struct cluster c;
+    struct error error = { 0 };
+    (void)unused;
+    assert_int_equal(
+        read_one(",\"port\": 7",
+                 ", \"launcher\": {\"command\": [\"kubectl\", \"exec\", \"-i\", \"{host}\","
+                 " \"--\"], \"workdir\": \"/w\"}",
+                 &c, &error),
+        0);
+    assert_int_equal(c.launcher.kind, CLUSTER_LAUNCH_COMMAND);
+    assert_int_equal(c.launcher.num_command, 5);
+    assert_string_equal(c.launcher.command[3], CLUSTER_COMMAND_HOST);
+    assert_string_equal(c.launcher.command[4], "--");
+    assert_string_equal(c.launcher.workdir, "/w");
     cluster_fini(&c);
 }
 
@@ -881,6 +910,7 @@ int main(void)
         cmocka_unit_test(each_bound_holds_exactly),
         cmocka_unit_test(the_longest_texts_are_taken),
         cmocka_unit_test(a_field_that_is_absent_has_its_default),
+        cmocka_unit_test(a_command_launches),
         cmocka_unit_test(so_many_processes_are_planned),
         cmocka_unit_test(hosts_of_one_machine_stand_beside_each_other),
         cmocka_unit_test(names_are_put_where_a_path_has_them),

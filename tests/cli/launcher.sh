@@ -104,7 +104,7 @@ PATH=$work/bin:$PATH
 # cluster HOST FIELDS [MORE]: writes the cluster file
 cluster() {
     printf '{"name": "job", "graph": "g/toy.json", "hosts": [%s], "restart": {"times": 2, "seconds": 600},
-        "launcher": {"kind": "ssh", "command": "%s"}%s}' "$1" "$work/bin/play" "$2" >"$work/c.json"
+        "launcher": {"kind": "ssh", "program": "%s"}%s}' "$1" "$work/bin/play" "$2" >"$work/c.json"
 }
 one='{"name": "a", "unix": "sockets", "servers": 2, "samplers": 1, "trainers": 1, "processes": "role", "threads": 3}'
 launch() {

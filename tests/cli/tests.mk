@@ -33,6 +33,7 @@ cli_shell_tests = \
     tests/cli/history.sh \
     tests/cli/launch.sh \
     tests/cli/launcher.sh \
+    tests/cli/launch_command.sh \
     tests/cli/leave.sh \
     tests/cli/man.sh \
     tests/cli/memory.sh \

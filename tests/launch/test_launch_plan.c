@@ -225,7 +225,7 @@ static void ssh_runs_the_command_in_its_folder(void **state)
     plan->cluster.launcher.user = copy("me");
     plan->cluster.launcher.workdir = copy("/w");
     assert_remote(plan, 2, "troupe sample", "ssh -o BatchMode=yes -l me -- a 'cd /w && exec ", "'");
-    plan->cluster.launcher.command = copy("/bin/other");
+    plan->cluster.launcher.program = copy("/bin/other");
     assert_remote(plan, 1, "other serve", "ssh -o BatchMode=yes -l me -- a 'cd /w && exec ", "'");
 }
 
@@ -235,11 +235,60 @@ static void srun_names_the_host(void **state)
     plan->kind = CLUSTER_LAUNCH_SRUN;
     assert_remote(plan, 0, "troupe serve", "srun --nodes=1 --ntasks=1 --overlap --nodelist=a ", "");
     plan->cluster.launcher.workdir = copy("/w");
-    plan->cluster.launcher.command = copy("/bin/other");
+    plan->cluster.launcher.program = copy("/bin/other");
     assert_remote(plan, 5, "other serve",
                   "srun --nodes=1 --ntasks=1 --overlap --nodelist=b --chdir=/w ", "");
     plan->kind = CLUSTER_LAUNCH_LOCAL; /* here the launcher's own program is run */
     assert_words(plan, 0, "/bin/troupe serve" TAKES "0");
+}
+
+/* The words of the cluster file, which what runs follows; or the place in them that says so. */
+static void set_command(struct launch_plan *plan, const char *const *words, uint32_t count)
+{
+    struct cluster_launcher *launcher = &plan->cluster.launcher;
+    for (uint32_t i = 0; i < launcher->num_command; i++)
+        free(launcher->command[i]);
+    free(launcher->command);
+    launcher->command = calloc(count, sizeof *launcher->command);
+    assert_non_null(launcher->command);
+    launcher->num_command = count;
+    for (uint32_t i = 0; i < count; i++)
+        launcher->command[i] = copy(words[i]);
+}
+
+static void a_command_names_host_and_address(void **state)
+{
+    static const char *const behind[] = { "kubectl", "exec", "-i", "{host}.{host}", "--" };
+    static const char *const as_text[] = { "rsh", "{address}", "echo {host}; {command}" };
+    struct launch_plan *plan = *state;
+    plan->kind = CLUSTER_LAUNCH_COMMAND;
+    set_command(plan, behind, 5);
+    assert_remote(plan, 2, "troupe sample", "kubectl exec -i a.a -- ", "");
+    plan->cluster.launcher.program = copy("/bin/other");
+    assert_remote(plan, 1, "other serve", "kubectl exec -i a.a -- ", "");
+    set_command(plan, as_text, 3);
+    assert_remote(plan, 1, "other serve", "rsh 10.0.0.1 'echo a; ", "'");
+    plan->cluster.launcher.workdir = copy("/w");
+    set_command(plan, behind, 5);
+    assert_remote(plan, 1, "other serve",
+                  "kubectl exec -i a.a -- sh -c 'cd -- \"$1\" && shift && exec \"$@\"' sh /w ", "");
+}
+
+/* What runs may have in it what stands for something in the words before it. */
+static void what_runs_is_not_read_as_words_of_the_command(void **state)
+{
+    static const char *const as_text[] = { "rsh", "{command}" };
+    struct launch_plan *plan = *state;
+    struct argv_builder words = { 0 }, names = { 0 };
+    struct error error = { 0 };
+    plan->kind = CLUSTER_LAUNCH_COMMAND;
+    set_command(plan, as_text, 2);
+    argv_builder_add(&plan->request.arguments, "{command}{host}");
+    assert_int_equal(launch_process_words(plan, 6, 1, false, &words, &names, &error), 0);
+    assert_int_equal(words.count, 2);
+    assert_non_null(strstr(words.list[1], "'{command}{host}'"));
+    argv_builder_fini(&words);
+    argv_builder_fini(&names);
 }
 
 static void too_many_words_are_refused(void **state)
@@ -326,6 +375,8 @@ int main(void)
         PLAN_TEST(a_restarted_process_knows_it_and_a_key_comes_by_its_input),
         PLAN_TEST(ssh_runs_the_command_in_its_folder),
         PLAN_TEST(srun_names_the_host),
+        PLAN_TEST(a_command_names_host_and_address),
+        PLAN_TEST(what_runs_is_not_read_as_words_of_the_command),
         PLAN_TEST(too_many_words_are_refused),
         PLAN_TEST(prefixes_name_host_role_and_number),
         PLAN_TEST(folders_are_looked_for_where_hosts_may_share_them),
