@@ -115,8 +115,11 @@ nodist_EXTRA_troupe_SOURCES = cli/force_cxx_link.cxx
 troupe_LDADD = libtr_cli_public.la libtroupe-model.la libtroupe.la $(JANSSON_LIBS) $(PTHREAD_LIBS) -lm
 # The libraries are found beside the program (a build, which launches its program on other hosts without
 # libtool's script) or as they are installed, on the way from bindir to libdir, wherever both were moved to.
-troupe_LDFLAGS = $(AM_LDFLAGS) -Wl,-rpath,'$$ORIGIN' \
+troupe_LDFLAGS = $(AM_LDFLAGS)
+if RUN_PATH
+troupe_LDFLAGS += -Wl,-rpath,'$$ORIGIN' \
     -Wl,-rpath,'$$ORIGIN/'"`realpath -m -s --relative-to='$(bindir)' '$(libdir)'`"
+endif
 
 # bench and simulate, which look behind the API, are a program apart, so that troupe need not.
 pkglibexec_PROGRAMS += troupe-tools

@@ -4,6 +4,8 @@
 ``pip install`` calls `find`. The environment says what it would not do by itself:
 
 - ``TROUPE_BUILD``: a build folder of the repository, whose libraries stay there;
+- ``TROUPE_STAGE``: the DESTDIR of an installation in a folder of the system, where the libraries will
+  be when the package is used (for packages of distributions);
 - ``TROUPE_CARRY``: build and carry the libraries, also where they are installed (for wheels).
 """
 
@@ -73,6 +75,21 @@ def _in_build_folder(build: Path) -> Library:
         folder=folder,
         runtime_dirs=[str(folder)],
         has_model=bool(list(folder.glob("libtroupe-model.so*"))),
+        carried=[],
+    )
+
+
+def _staged(stage: Path) -> Library:
+    """The libraries below the folder that ``make install`` was given as DESTDIR."""
+    found = sorted(stage.glob("usr/lib/**/libtroupe.so"))
+    if not found:
+        raise SystemExit(f"TROUPE_STAGE: {stage} has no usr/lib/.../libtroupe.so; install there first")
+    folder = found[0].parent
+    return Library(
+        include=stage / "usr/include",
+        folder=folder,
+        runtime_dirs=[],
+        has_model=(folder / "libtroupe-model.so").exists(),
         carried=[],
     )
 
@@ -204,10 +221,12 @@ def _built() -> Library:
 
 
 def find() -> Library:
-    """The libraries of this version: TROUPE_BUILD's, those installed, or built now."""
-    build = os.environ.get("TROUPE_BUILD")
+    """The libraries of this version: TROUPE_BUILD's, TROUPE_STAGE's, those installed, or built now."""
+    build, stage = os.environ.get("TROUPE_BUILD"), os.environ.get("TROUPE_STAGE")
     if build:
         return _in_build_folder(Path(build).resolve())
+    if stage:
+        return _staged(Path(stage).resolve())
     installed = None if os.environ.get("TROUPE_CARRY") else _installed()
     return installed or _built()
 

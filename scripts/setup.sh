@@ -64,7 +64,12 @@ util-linux           has_command nsenter
 chromium             has_command chromium
 curl                 has_command curl
 prometheus           has_command promtool
-npm                  has_command npm"
+npm                  has_command npm
+buildah              has_command buildah
+debhelper            has_command dh
+debootstrap          has_command debootstrap
+dh-python            has_command dh_python3
+lintian              has_command lintian"
 
 # What ./check format runs; clang-format has to be of version 14, which the sources are laid out by.
 needed_to_format="$needed_to_build
