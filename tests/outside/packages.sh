@@ -61,6 +61,7 @@ diff "$work/before" "$work/after" | head -n 20 | sed 's/^/# /'
 # The image, on the same clean Debian. It needs no daemon, and nothing of the machine's own images.
 images() { run buildah --storage-driver vfs --root "$work/store" --runroot "$work/running" "$@"; }
 images from --name clean scratch
+rm -rf "$root/packages" "$root/tests"
 images add clean "$root" /
 images commit --quiet clean troupe-base
 expect "there is an image of a clean Debian" exited 0
