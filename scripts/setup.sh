@@ -69,7 +69,11 @@ buildah              has_command buildah
 debhelper            has_command dh
 debootstrap          has_command debootstrap
 dh-python            has_command dh_python3
-lintian              has_command lintian"
+lintian              has_command lintian
+munge                has_daemon munged
+slurm-client         has_command sbatch
+slurmctld            has_daemon slurmctld
+slurmd               has_daemon slurmd"
 
 # What ./check format runs; clang-format has to be of version 14, which the sources are laid out by.
 needed_to_format="$needed_to_build

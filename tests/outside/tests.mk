@@ -15,6 +15,7 @@ outside_shell_tests = \
     tests/outside/python_wheel.sh \
     tests/outside/report_page.sh \
     tests/outside/slow_loris.sh \
+    tests/outside/slurm.sh \
     tests/outside/ssh.sh
 OUTSIDE_TESTS += $(outside_shell_tests)
 EXTRA_DIST += $(outside_shell_tests) tests/outside/two_hosts.sh \
