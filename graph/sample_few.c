@@ -8,7 +8,7 @@
 #include "graph/subset.h"
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
-#define UNROLL _Pragma("GCC unroll 4")
+#define UNROLL _Pragma("GCC unroll 8")
 
 struct few_block {
     struct block_plan plan;
@@ -22,22 +22,14 @@ ALWAYS_INLINE void order_two(uint32_t *low, uint32_t *high)
     *high = a < b ? b : a;
 }
 
-/* Networks that sort (Knuth, The Art of Computer Programming 3, 5.3.4). */
+/* Insertion as a network: each two are ordered by selection. */
 ALWAYS_INLINE void order_few(uint32_t *positions, const uint32_t k)
 {
-    if (k == 2)
-        order_two(&positions[0], &positions[1]);
-    if (k == 3) {
-        order_two(&positions[0], &positions[1]);
-        order_two(&positions[1], &positions[2]);
-        order_two(&positions[0], &positions[1]);
-    }
-    if (k == 4) {
-        order_two(&positions[0], &positions[1]);
-        order_two(&positions[2], &positions[3]);
-        order_two(&positions[0], &positions[2]);
-        order_two(&positions[1], &positions[3]);
-        order_two(&positions[1], &positions[2]);
+    UNROLL
+    for (uint32_t i = 1; i < k; i++) {
+        UNROLL
+        for (uint32_t j = i; j > 0; j--)
+            order_two(&positions[j - 1], &positions[j]);
     }
 }
 
@@ -160,7 +152,7 @@ ALWAYS_INLINE int draw_few(const struct sample_request *request, struct sample_r
     return rv;
 }
 
-_Static_assert(SAMPLE_FEW_MAX == 4, "sample_few() lists the fanouts");
+_Static_assert(SAMPLE_FEW_MAX == 8, "sample_few() lists the fanouts");
 
 int sample_few(const struct sample_request *request, struct sample_result *result)
 {
@@ -172,7 +164,7 @@ int sample_few(const struct sample_request *request, struct sample_result *resul
     case n:                                                                                 \
         return sample_replaces(request) ? draw_few(request, result, n, true)                \
                                         : draw_few(request, result, n, false);
-        FEW(1) FEW(2) FEW(3) FEW(4)
+        FEW(1) FEW(2) FEW(3) FEW(4) FEW(5) FEW(6) FEW(7) FEW(8)
 #undef FEW
     default:
         return TR_EINTERNAL;

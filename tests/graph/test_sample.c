@@ -236,10 +236,9 @@ static void check_request(struct sample_space *space, const struct sample_reques
 static void sample_equals_the_reference(void **state)
 {
     (void)state;
-    static const uint32_t fanouts[] = {
-        0,  1,  2,  3,  4,  5,   8,    9,    10,   15,   16,
-        17, 25, 39, 64, 65, 100, 4000, 5000, 8999, 9000, SAMPLE_ALL
-    };
+    static const uint32_t fanouts[] = { 0,  1,  2,   3,    4,    5,    6,    7,
+                                        8,  9,  10,  15,   16,   17,   25,   39,
+                                        64, 65, 100, 4000, 5000, 8999, 9000, SAMPLE_ALL };
     static const uint32_t sizes[] = { 0, 1, 63, 64, 65, 128, 200, 700 };
     struct graph *graph = malloc(sizeof *graph);
     struct sample_space space = { 0 };
