@@ -105,6 +105,7 @@ static void read_run(const char *folder, const char *graph)
     const char *name, *value;
     ABI_OUT(tr_run_info, info, TR_RUN_INFO_INIT);
     ABI_OUT(tr_run_epoch, epoch, TR_RUN_EPOCH_INIT);
+    ABI_OUT(tr_run_event, event, TR_RUN_EVENT_INIT);
     ABI_OUT(tr_scores, test, TR_SCORES_INIT);
     ABI_OUT(tr_scores, validation, TR_SCORES_INIT);
     assert_true(tr_run_named(folder));
@@ -124,6 +125,9 @@ static void read_run(const char *folder, const char *graph)
     assert_string_equal(tr_run_value(run, name), value);
     refused(tr_run_option(run, info.it.num_options, &name, &value, &failure), TR_ERANGE, "option");
     refused(tr_run_get_epoch(run, EPOCHS, &epoch.it, NULL, &failure), TR_ERANGE, "epoch 2");
+    assert_true(tr_run_num_events(run) > 0);
+    ABI_FILLS(event, tr_run_get_event(run, 0, &event.it, &failure));
+    assert_string_equal(event.it.event, "begun");
     tr_run_close(run);
 }
 

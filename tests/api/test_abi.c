@@ -256,7 +256,9 @@ static void a_job_is_observed_from_a_process_of_it(void **state)
     refused(tr_status_process(kept, 1, &status.it, &failure), TR_ERANGE, "no process 1");
     refused(tr_status_link(kept, 1, 0, &link.it, &failure), TR_ERANGE, "no process 1");
     refused(tr_status_link(kept, 0, 0, &link.it, &failure), TR_ERANGE, "no link 0");
-    ABI_CHECK(link);
+    /* What is refused writes nothing. */
+    abi_check_guard(link.guard);
+    assert_int_equal(link.it.size, sizeof link.it);
     tr_status_close(kept);
     ABI_OPTIONS(tr_process_options, place);
     ABI_OPTIONS(tr_session_options, session);
