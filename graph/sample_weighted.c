@@ -3,7 +3,9 @@
  * Draws of edges in proportion to their weights (SAMPLE_WEIGHTED). An edge of weight 0, or one that
  * the mask does not allow, is never drawn; terms without weights draw uniformly.
  *
- * With replacement: k independent draws by the row's coins (graph/weight_sums.h), in their order.
+ * With replacement: k independent draws by the row's coins (graph/weight_sums.h), in their order. Where
+ * edges are excluded, by the weights of the others: coins are shares of the whole row, and too few to
+ * tell light edges from each other where a heavy one is left out.
  *
  * Without: successive draws, each in proportion to the weights of the edges that are left. By coins,
  * refusing what is drawn already; where that would stall, since few or light edges are left, the
@@ -40,9 +42,10 @@
 /* Attempts at k draws without replacement, as many as exponential keys of a short row take. */
 #define ATTEMPTS(k) (3 * (k) + 32)
 
-/* How the edges of a row were drawn: what their weights in the block follow from. Of successive draws
- * the first block->draws were drawn by coins, the others by keys. */
-enum { ALL_TAKEN, REPLACED, SUCCESSIVE };
+/* How the edges of a row were drawn: what their weights in the block follow from. Replaced draws were by
+ * coins or, of what is left of a row, by weights. Of successive draws the first block->draws were drawn
+ * by coins, the others by keys. */
+enum { ALL_TAKEN, REPLACED, REPLACED_LEFT, SUCCESSIVE };
 
 /* What a row draws by. */
 struct weighted_row {
@@ -310,35 +313,35 @@ static int draw_rest(struct walk_space *space, const struct weighted_row *row, u
     return 0;
 }
 
-/* k independent draws among the edges that are left, by the sums of their coins. Those of the whole row
- * might nearly all be refused. */
+/* k independent draws among the edges that are left, by the sums of their weights. Those of the whole
+ * row might nearly all be refused. */
 static int draw_replaced_left(struct walk_space *space, const struct weighted_row *row,
                               uint32_t *positions, double *total)
 {
     if (vec_reserve(&space->keyed, row->degree, sizeof(struct keyed), 0) != 0)
         return TR_ENOMEM;
     struct keyed *sums = space->keyed.data;
-    uint64_t sum = 0, draw = 0;
+    double sum = 0;
     uint32_t count = 0, passed = 0;
     for (uint32_t p = 0; p < row->degree; p++) {
         if (!may_draw(row, p, &passed))
             continue;
-        sum += weight_coins(&row->coins, p);
-        sums[count++] = (struct keyed){ .key = (double)sum, .position = p };
+        sum += weight_of(row->request, row->begin + p);
+        sums[count++] = (struct keyed){ .key = sum, .position = p };
     }
     for (uint32_t j = 0; j < row->k; j++) {
-        double coin = (double)key_below(row->key, &draw, sum);
+        double drawn = (double)(key_draw(row->key, j) >> 11) * 0x1p-53 * sum;
         uint32_t low = 0, high = count - 1;
         while (low < high) {
             uint32_t middle = low + (high - low) / 2;
-            if (sums[middle].key <= coin)
+            if (sums[middle].key <= drawn)
                 low = middle + 1;
             else
                 high = middle;
         }
         positions[j] = sums[low].position;
     }
-    *total = (double)sum;
+    *total = sum;
     return 0;
 }
 
@@ -357,7 +360,7 @@ static int draw_row(struct walk_space *space, struct walk_block *block,
 {
     uint32_t *positions = (uint32_t *)block->positions.data + block->num_positions, count = 0;
     bool left_out = row->excluded.count > 0, replaces = sample_replaces(row->request);
-    block->ways[i] = replaces ? REPLACED : SUCCESSIVE;
+    block->ways[i] = !replaces ? SUCCESSIVE : left_out ? REPLACED_LEFT : REPLACED;
     block->rest[i] = (double)WEIGHT_COINS;
     if (replaces && left_out)
         return draw_replaced_left(space, row, positions, &block->rest[i]);
@@ -443,22 +446,25 @@ static void weigh_row(const struct sample_request *request, const struct walk_bl
     const struct row_plan *plan = &block->plan.rows[i];
     const struct weight_row coins = weight_row_at(request->sums, plan->begin, 0);
     uint32_t k = plan->count, by_coins = (uint32_t)block->draws[i];
+    /* What is left of weights is added up from the end: subtracting a heavy edge would lose the light
+     * ones. Quotients come before products, which may be more than a double holds. */
+    double left = block->rest[i];
     if (block->ways[i] == ALL_TAKEN)
         for (uint32_t j = 0; j < k; j++)
             weights[j] = 1;
     if (block->ways[i] == REPLACED)
         for (uint32_t j = 0; j < k; j++)
-            weights[j] = (float)(block->rest[i] / ((double)k * weight_coins(&coins, positions[j])));
+            weights[j] = (float)(left / ((double)k * weight_coins(&coins, positions[j])));
+    if (block->ways[i] == REPLACED_LEFT)
+        for (uint32_t j = 0; j < k; j++)
+            weights[j] = as_float(left / weight_of(request, plan->begin + positions[j]) / k);
     if (block->ways[i] != SUCCESSIVE)
         return;
     weigh_by_coins(&coins, positions, by_coins, k, weights);
-    /* What is left of weights is added up from the end: subtracting a heavy edge would lose the light
-     * ones. */
-    double left = block->rest[i];
     for (uint32_t j = k; j-- > by_coins;) {
         double weight = weight_of(request, plan->begin + positions[j]);
         left += weight;
-        weights[j] = as_float((left + (k - 1 - j) * weight) / (k * weight));
+        weights[j] = as_float((left / weight + (k - 1 - j)) / k);
     }
 }
 

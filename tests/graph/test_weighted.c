@@ -376,6 +376,77 @@ static void a_heavy_edge_spoils_no_weights(void **state)
     close_world(&w);
 }
 
+/* Where a heavy edge is excluded, the others are drawn as their own weights say, though all of them
+ * together are less than a coin of the whole row. */
+static void an_excluded_heavy_edge_spoils_no_shares(void **state)
+{
+    (void)state;
+    static struct world w;
+    static const double weights[] = { 1, 2, 1e15, 0, 3, 4 };
+    static const double shares[] = { 0.1, 0.2, 0, 0, 0.3, 0.4 };
+    static const uint64_t heavy = 702;
+    static const uint32_t row = 0;
+    for (int replace = 0; replace < 2; replace++) {
+        uint64_t counts[6] = { 0 };
+        struct sample_space space = { 0 };
+        const struct sample_term term = term_of(replace ? 4 : 1, replace, false);
+        open_world(&w, weights, 6);
+        assert_int_equal(make(&w, &term, NULL), 0);
+        for (uint64_t t = 0; t < 250000; t++) {
+            const struct draw_key key = { .seed = t };
+            uint32_t columns[4], count;
+            float given[4];
+            struct sample_result result = { .counts = &count,
+                                            .columns = columns,
+                                            .edge_weights = given };
+            const struct local_sample what = { .part = &w.part,
+                                               .draw = &key,
+                                               .kind = SAMPLE_WEIGHTED,
+                                               .term = term,
+                                               .rows = &row,
+                                               .num_rows = 1,
+                                               .excluded = &heavy,
+                                               .num_excluded = 1 };
+            struct sample_request request;
+            assert_int_equal(local_sample_prepare(&what, &request, NULL), 0);
+            assert_int_equal(local_sample_draw(&space, &request, &result), 0);
+            assert_int_equal(count, term.fanout);
+            for (uint32_t i = 0; i < count; i++) {
+                double wanted = 10 / (count * weights[columns[i]]);
+                assert_true(fabs(given[i] - wanted) <= wanted * 1e-6);
+                counts[columns[i]]++;
+            }
+        }
+        assert_shares(counts, shares, 6, 250000.0 * term.fanout);
+        sample_space_fini(&space);
+        close_world(&w);
+    }
+}
+
+/* The largest weights that a row may have are multiplied by nothing. */
+static void weights_near_the_largest_double_give_numbers(void **state)
+{
+    (void)state;
+    static struct world w;
+    static const double weights[] = { 1e308, 1e307, 2e307, 1, 1e307, 1e307 };
+    struct sample_space space = { 0 };
+    open_world(&w, weights, 6);
+    for (int32_t k = 1; k < 6; k++)
+        for (int replace = 0; replace < 2; replace++) {
+            const struct sample_term term = term_of(k, replace, false);
+            assert_int_equal(make(&w, &term, NULL), 0);
+            for (uint64_t t = 0; t < 1000; t++) {
+                uint32_t columns[6];
+                float given[6];
+                uint32_t count = draw_trial(&w, &space, &term, t, columns, given);
+                for (uint32_t i = 0; i < count; i++)
+                    assert_true(given[i] > 0 && (columns[i] == 3 || given[i] < 20));
+            }
+        }
+    sample_space_fini(&space);
+    close_world(&w);
+}
+
 /* Without replacement as many come as have a positive weight and are allowed, at most k. */
 static void draws_are_full_where_they_can_be(void **state)
 {
@@ -533,6 +604,8 @@ int main(void)
         cmocka_unit_test(successive_draws_are_those_of_the_definition),
         cmocka_unit_test(edge_weights_make_estimates_without_bias),
         cmocka_unit_test(a_heavy_edge_spoils_no_weights),
+        cmocka_unit_test(an_excluded_heavy_edge_spoils_no_shares),
+        cmocka_unit_test(weights_near_the_largest_double_give_numbers),
         cmocka_unit_test(draws_of_other_keys_are_independent),
     };
     return cmocka_run_group_tests_name("weighted", tests, NULL, NULL);
