@@ -187,6 +187,25 @@ def test_labor_takes_fewer_nodes_for_as_many_edges(drawn: troupe.DistGraph, pois
     assert nodes["LaborSampler"] < 0.9 * nodes["NeighborSampler"]
 
 
+@pytest.mark.parametrize("fanout", [1.5, "2", None, float("nan")])
+def test_fanouts_are_whole_numbers(drawn: troupe.DistGraph, fanout: object) -> None:
+    for given in (fanout, {"_E": fanout}):
+        with pytest.raises(TypeError, match="whole number of edges"):
+            troupe.sample_neighbors(drawn, [0], given)  # type: ignore[arg-type]
+    assert troupe.sample_neighbors(drawn, [0], np.int64(1)).num_edges() == 1
+
+
+def test_fanouts_without_a_sense_are_refused_by_name(drawn: troupe.DistGraph) -> None:
+    for fanout in (-2, 10**12, -(10**12)):
+        with pytest.raises(errors.Error, match="fanout"):
+            troupe.sample_neighbors(drawn, [0], fanout)
+
+
+def test_blocks_without_edges_have_ids_of_none(drawn: troupe.DistGraph) -> None:
+    block = troupe.NeighborSampler([0]).draw(drawn, [0, 1]).blocks[0]
+    assert block.as_csr().edge_ids.tolist() == block.edata[troupe.EID].tolist() == []
+
+
 def test_what_cannot_be_drawn_by_is_refused(drawn: troupe.DistGraph) -> None:
     with pytest.raises(errors.InvalidArgument, match="exclude each other"):
         troupe.NeighborSampler([2], prob="w", mask="keep")
@@ -228,3 +247,16 @@ def test_excluded_edges_are_left_out_before_the_draw(
     for wrong in ([EDGES], {"none": [1]}):
         with pytest.raises((errors.OutOfRange, errors.NotFound)):
             sampler.draw(drawn, [1], exclude_eids=wrong)
+
+
+def test_light_nodes_draw_by_their_own_weights_beside_heavy_ones() -> None:
+    """In total over edge types, with replacement, where sums of all nodes would lose the light."""
+    from troupe.dgl.total_fanout import _choose
+
+    places = np.repeat([0, 1], 3)
+    weights = np.array([1e20, 2e20, 3e20, 1, 2, 5])
+    chosen = _choose(np.random.default_rng(2), places, weights, 3, 8000, True)
+    counts = np.bincount(chosen, minlength=6)
+    assert counts[:3].sum() == counts[3:].sum() == 8000
+    shares = np.array([1 / 6, 2 / 6, 3 / 6, 1 / 8, 2 / 8, 5 / 8])
+    assert (((counts - 8000 * shares) ** 2) / (8000 * shares)).sum() < 18.5  # p > 1e-3

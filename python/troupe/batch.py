@@ -392,7 +392,8 @@ class Block:
         block = content.block(self.layer, number)
         count = int(block.num_edges)
         ids = None
-        if edge_ids and block.edge_ids != ffi.NULL:
+        # Of no edges there are IDs, though the library points at none.
+        if edge_ids and (not count or block.edge_ids != ffi.NULL):
             ids = content.array(block.edge_ids, "int64", (count,))
         csr = Csr(
             content.array(block.index, "int32", (int(block.num_dst) + 1,)),

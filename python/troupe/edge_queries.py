@@ -149,10 +149,10 @@ def edges_between(graph: DistGraph, u: Any, v: Any, etype: EtypeName) -> tuple[I
     number, sources = nodes_at(graph, etype, u, 0)
     _, destinations = nodes_at(graph, etype, v, 1)
     # One node is paired with each of the others, as DGL has it.
-    count = max(len(sources), len(destinations))
-    if count != min(len(sources), len(destinations)) and 1 in (len(sources), len(destinations)):
-        sources = np.ascontiguousarray(np.broadcast_to(sources, count))
-        destinations = np.ascontiguousarray(np.broadcast_to(destinations, count))
+    if len(sources) == 1:
+        sources = np.repeat(sources, len(destinations))
+    elif len(destinations) == 1:
+        destinations = np.repeat(destinations, len(sources))
     if len(sources) != len(destinations):
         raise errors.InvalidArgument(
             f"{len(sources)} sources and {len(destinations)} destinations make no pairs"

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -136,11 +137,11 @@ class NeighborSampler(BlockSampler):
             if isinstance(fanout, Mapping):
                 for name, number in fanout.items():
                     etype = graph.types.etype(name)
-                    call(lib.tr_sample_spec_set_fanout, spec, layer, etype, int(number))
+                    call(lib.tr_sample_spec_set_fanout, spec, layer, etype, _whole(number))
             elif self.total:
-                call(lib.tr_sample_spec_set_total, spec, layer, EVERY, int(fanout))
+                call(lib.tr_sample_spec_set_total, spec, layer, EVERY, _whole(fanout))
             else:
-                call(lib.tr_sample_spec_set_fanout, spec, layer, EVERY, int(fanout))
+                call(lib.tr_sample_spec_set_fanout, spec, layer, EVERY, _whole(fanout))
         weights, mask = self._draws_by(graph)
         if weights is not None:
             call(lib.tr_sample_spec_set_weights, spec, EVERY, EVERY, encoded(weights))
@@ -330,6 +331,17 @@ class LaborSampler(NeighborSampler):
 
     def __repr__(self) -> str:
         return f"LaborSampler({self.fanouts})"
+
+
+def _whole(fanout: Any) -> int:
+    """A fanout that the library can be told, which says itself what is too large."""
+    try:
+        number = operator.index(fanout)
+    except TypeError:
+        raise TypeError(
+            f"fanout={fanout!r}: give a whole number of edges; -1: all, 0: none"
+        ) from None
+    return max(-(2**31), min(number, 2**31 - 1))
 
 
 def excluded_edges(g: DistGraph, edges: Any) -> tuple[Ids, np.ndarray[Any, Any]]:

@@ -105,7 +105,9 @@ def _choose(
     counts = np.bincount(places, minlength=num_places)
     begins = np.cumsum(counts) - counts
     if replace:
-        sums = np.cumsum(weights[by_place])
+        # Shares of each node's own weights: beside those of a heavy node, light ones would be lost.
+        shares = weights / np.bincount(places, weights, num_places)[places]
+        sums = np.cumsum(shares[by_place])
         below = np.concatenate([[0.0], sums])[begins]
         total = np.concatenate([[0.0], sums])[begins + counts] - below
         drawing = np.repeat(np.flatnonzero(counts), fanout)
