@@ -124,11 +124,11 @@ static int take_etypes(struct run_job *job, const struct tr_book *book, struct m
     return 0;
 }
 
-/* "REL=5,10", or "SRC:REL:DST=0,3": what a relation draws in each layer, in the place of the fanout. */
-static int read_fanout(struct run_job *job, const struct tr_book *book, char *part,
+/* "REL=5,10", or "SRC:REL:DST=0,3": what a relation draws in each layer, in the place of the fanout.
+ * `named` says of each edge type whether it had its numbers before. */
+static int read_fanout(struct run_job *job, const struct tr_book *book, char *part, bool *named,
                        struct error *error)
 {
-    struct tr_error why = TR_ERROR_INIT;
     uint32_t layers = job->config->model.layers, etype, l = 0;
     char *numbers = strrchr(part, '=');
     if (numbers == NULL)
@@ -137,9 +137,15 @@ static int read_fanout(struct run_job *job, const struct tr_book *book, char *pa
                          "and ';' between relations",
                          part);
     *numbers++ = '\0';
-    int rv = tr_book_find_etype(book, part, &etype, &why);
-    if (rv != 0)
-        return session_failed(&why, rv, error);
+    if (tr_book_find_etype(book, part, &etype, NULL) != 0)
+        return error_set(error, TR_ENOENT,
+                         "options.etype_fanout: '%s' names no edge type, or several; `troupe "
+                         "inspect` lists them",
+                         part);
+    if (named[etype])
+        return error_set(error, TR_EINVAL,
+                         "options.etype_fanout: '%s' is there twice; give its numbers once", part);
+    named[etype] = true;
     for (char *end = numbers; l < layers && *numbers != '\0'; numbers = end + (*end == ',')) {
         long value = strtol(numbers, &end, 10);
         if (end == numbers || (*end != ',' && *end != '\0') || value < TR_FANOUT_ALL ||
@@ -159,10 +165,12 @@ static int read_fanout(struct run_job *job, const struct tr_book *book, char *pa
 static int read_fanouts(struct run_job *job, const struct tr_book *book, struct error *error)
 {
     char *text = strdup(job->config->etype_fanout), *rest = NULL;
-    int rv = text == NULL ? refuse_memory(error) : 0;
-    for (char *part = text == NULL ? NULL : strtok_r(text, ";", &rest); rv == 0 && part != NULL;
+    bool *named = calloc(job->types.num_etypes + 1, sizeof *named);
+    int rv = text == NULL || named == NULL ? refuse_memory(error) : 0;
+    for (char *part = rv != 0 ? NULL : strtok_r(text, ";", &rest); rv == 0 && part != NULL;
          part = strtok_r(NULL, ";", &rest))
-        rv = read_fanout(job, book, part, error);
+        rv = read_fanout(job, book, part, named, error);
+    free(named);
     free(text);
     return rv;
 }

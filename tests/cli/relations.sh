@@ -125,7 +125,9 @@ expect "sage is refused on several types, with what to give" complains "sage tak
 troupe train "$work/parts-1" --model rgcn --run "$work/none" --label-type journal
 expect "a type that is none is named" complains "--label-type: the graph has no node type 'journal'; it has 'paper', 'author'"
 troupe train "$work/parts-1" --model rgcn --run "$work/none" --etype-fanout "owns=1,2"
-expect "so is an edge type" complains "owns"
+expect "so is an edge type" complains "--etype-fanout: 'owns' names no edge type"
+troupe train "$work/parts-1" --model rgcn --run "$work/none" --etype-fanout "cites=1,2;paper:cites:paper=0,0"
+expect "one that is there twice is refused" complains "--etype-fanout: 'paper:cites:paper' is there twice"
 troupe train "$work/parts-1" --model rgcn --run "$work/none" --etype-fanout "cites=1"
 expect "a fanout for each layer is needed" complains "--etype-fanout: 'cites' needs 2 numbers"
 troupe train "$work/parts-1" --model rgcn --run "$work/none" --edge-weight w
