@@ -453,6 +453,21 @@ def test_reverses_without_a_rule_are_warned_of(books: dict[int, str]) -> None:
         Exclusion(None, None, {"a": "b"})
 
 
+@pytest.mark.parametrize("dtype", [bool, np.float64])
+def test_reverses_are_ids(graph: troupe.DistGraph, dtype: type) -> None:
+    """A mask, or numbers that may be none, are not taken for them."""
+    reverse = np.ones(graph.num_edges(), dtype)
+    with pytest.raises(TypeError, match="reverse_eids: IDs of edges are whole numbers"):
+        troupe.DistEdgeDataLoader(
+            graph,
+            [1, 2],
+            troupe.NeighborSampler([2]),
+            batch_size=2,
+            exclude="reverse_id",
+            reverse_eids=reverse,
+        )
+
+
 def check_ends(sampler, pairs, negative) -> None:
     """Of each pair: so many with its source, then so many with its destination."""
     count, k = pairs.num_edges(), sampler.k

@@ -173,7 +173,13 @@ def _reversed(g: DistGraph, reverse_eids: Any, name: Canonical, ids: Ids) -> Ids
     torch = sys.modules.get("torch")
     if torch is not None and not isinstance(reverse_eids, np.ndarray):
         ids = torch.from_numpy(np.ascontiguousarray(ids))
-    return np.asarray(reverse_eids[ids])
+    found = np.asarray(reverse_eids[ids])
+    if found.size and (found.dtype.kind not in "iu" or found.ndim != 1):
+        raise TypeError(
+            f"reverse_eids: IDs of edges are whole numbers, one an edge, not {found.dtype} of "
+            f"{found.ndim} dimensions"
+        )
+    return found
 
 
 def reverse_edges(g: Any, etype: Canonical, eids: Any, reverse: Canonical) -> Ids:
