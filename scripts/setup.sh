@@ -70,7 +70,9 @@ debhelper            has_command dh
 debootstrap          has_command debootstrap
 dh-python            has_command dh_python3
 lintian              has_command lintian
+mpich                has_command mpiexec.mpich
 munge                has_daemon munged
+openmpi-bin          has_command mpirun.openmpi
 slurm-client         has_command sbatch
 slurmctld            has_daemon slurmctld
 slurmd               has_daemon slurmd"

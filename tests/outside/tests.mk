@@ -4,6 +4,7 @@
 outside_shell_tests = \
     tests/outside/accuracy_seeds.sh \
     tests/outside/links_debian.sh \
+    tests/outside/mpi.sh \
     tests/outside/prometheus.sh \
     tests/outside/packages.sh \
     tests/outside/python_dgl.sh \
