@@ -73,9 +73,11 @@ lintian              has_command lintian
 mpich                has_command mpiexec.mpich
 munge                has_daemon munged
 openmpi-bin          has_command mpirun.openmpi
+python3-yaml         has_python yaml
 slurm-client         has_command sbatch
 slurmctld            has_daemon slurmctld
-slurmd               has_daemon slurmd"
+slurmd               has_daemon slurmd
+systemd              has_command systemd-analyze"
 
 # What ./check format runs; clang-format has to be of version 14, which the sources are laid out by.
 needed_to_format="$needed_to_build

@@ -3,6 +3,7 @@
 # them, make check does not.
 outside_shell_tests = \
     tests/outside/accuracy_seeds.sh \
+    tests/outside/deploy.sh \
     tests/outside/links_debian.sh \
     tests/outside/mpi.sh \
     tests/outside/prometheus.sh \
@@ -19,7 +20,7 @@ outside_shell_tests = \
     tests/outside/slurm.sh \
     tests/outside/ssh.sh
 OUTSIDE_TESTS += $(outside_shell_tests)
-EXTRA_DIST += $(outside_shell_tests) tests/outside/two_hosts.sh \
+EXTRA_DIST += $(outside_shell_tests) tests/outside/check_manifest.py tests/outside/two_hosts.sh \
     tests/outside/dgl/run_graphstorm.py tests/outside/dgl/run_links.py tests/outside/dgl/run_objects.py tests/outside/dgl/run_partitions.py tests/outside/dgl/run_questions.py \
     tests/outside/dgl/run_sage.py \
     tests/outside/dgl/test_dgl_edges.py tests/outside/dgl/test_dgl_graphs.py tests/outside/dgl/test_dgl_layers.py \
