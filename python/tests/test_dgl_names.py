@@ -23,6 +23,7 @@ from troupe import dgl  # noqa: E402
 from troupe.dgl import context, distributed, installed  # noqa: E402
 from troupe.dgl.dgl_loaders import DistDataLoader, SeedList  # noqa: E402
 from troupe.dgl.dgl_samplers import LaborSampler, NeighborSampler  # noqa: E402
+from troupe.dgl.total_fanout import edges_in_total  # noqa: E402
 
 
 @pytest.fixture
@@ -387,6 +388,27 @@ def test_what_draws_do_not_have_is_refused(g) -> None:
         LaborSampler([2], prob="w")
     sampler = LaborSampler([2])
     assert sampler.own().draw(g, np.arange(3), seed=1).blocks[0].num_edges() <= 6
+
+
+def test_weights_and_edges_are_checked_in_draws_over_all_types(tmp_path: Path) -> None:
+    """What is no feature, or no number an edge, is refused; so is a mask where edges are listed."""
+    ends = np.arange(20)
+    edges = {("a", "to", "b"): (ends, ends), ("b", "of", "a"): (ends, ends)}
+    edata = {name: {"w": np.ones(20), "wide": np.ones((20, 2))} for name in edges}
+    path = tmp_path / "two"
+    troupe.partition_graph(edges, "g", 1, path, num_nodes={"a": 20, "b": 20}, edata=edata)
+    with distributed.DistGraph(part_config=path / "g.json", standalone=True, servers=1) as two:
+        ways = {"fanout": 1, "replace": False, "exclude": None, "edge_dir": "in"}
+        seeds = {"a": [1, 2]}
+        drawn = edges_in_total(two, seeds, prob="w", **ways)
+        assert sum(len(found[0]) for found in drawn.values()) == 2
+        with pytest.raises(troupe.errors.NotFound, match="prob='v': no edge type has a feature"):
+            edges_in_total(two, seeds, prob="v", **ways)
+        with pytest.raises(troupe.errors.InvalidArgument, match="several numbers an edge"):
+            edges_in_total(two, seeds, prob="wide", **ways)
+        for wrong in (torch.ones(20, dtype=torch.bool), [1.7]):
+            with pytest.raises(TypeError, match="IDs"):
+                two.edge_subgraph({"to": wrong})
 
 
 def test_shares_of_partitions_are_disjoint_and_whole(g) -> None:

@@ -156,9 +156,8 @@ def edge_subgraph(graph: DistGraph, edges: Any, relabel_nodes: bool) -> Any:
     types = graph.types
     if not isinstance(edges, Mapping):
         edges = {types.canonical_etypes[types.etype(None)]: edges}
-    wanted = {
-        types.etype(name): torch.as_tensor(ids).to(torch.int64) for name, ids in edges.items()
-    }
+    of_type = {types.etype(name): ids for name, ids in edges.items()}
+    wanted = {n: torch.from_numpy(graph.checked_ids(ids, True, n)) for n, ids in of_type.items()}
     if relabel_nodes:
         found = edge_queries.edge_subgraph(graph, wanted)
         edges = {number: _tensors(ends) for number, ends in found.edges.items()}

@@ -38,6 +38,8 @@ def edges_in_total(
     """
     if fanout < -1:
         raise errors.InvalidArgument(f"fanout={fanout}: give -1 for all, or 0 and more")
+    if not any(prob in graph.tables_of(True, n) for n in range(len(graph.types.etypes))):
+        raise errors.NotFound(f"prob={prob!r}: no edge type has a feature of that name")
     excluded, kinds = excluded_edges(graph, exclude)
     if edge_dir not in ("in", "out"):
         raise errors.InvalidArgument(f"edge_dir={edge_dir!r}: give 'in' or 'out'")
@@ -76,6 +78,11 @@ def _edges_of(
     places = np.repeat(np.arange(len(nodes)), counts)
     weights = np.ones(len(edges))
     if prob in graph.tables_of(True, number):
+        if graph.tables_of(True, number)[prob].width != 1:
+            raise errors.InvalidArgument(
+                f"feature {prob!r} of {graph.types.edge_name(number)}s has several numbers an "
+                "edge: weights have one"
+            )
         rows = graph.edges[etype].data[prob][edges]
         weights = np.asarray(rows, dtype=np.float64).reshape(len(edges))
         wrong = np.flatnonzero(~((weights >= 0) & (weights < np.inf)))
