@@ -28,7 +28,7 @@
 #define DRAW_NS UINT64_C(1000000000)
 
 struct status_values {
-    const char *graph, *host, *web;
+    const char *graph, *host, *web, *log;
     bool json;
 };
 
@@ -56,6 +56,11 @@ static const struct option_spec TOP_OPTIONS[] = {
       .offset = offsetof(struct status_values, web),
       .metavar = "[HOST:]PORT",
       .help = "serve a live page for browsers of this host; port 0: any that is free" },
+    { .name = "log",
+      .kind = OPTION_TEXT,
+      .offset = offsetof(struct status_values, log),
+      .metavar = "FILE",
+      .help = "show the lines of this file on the live page, as it grows" },
     OPTION_ROW_END,
 };
 
@@ -346,13 +351,14 @@ static int cmd_status_watch(struct tr_observer *observer, struct signals *signal
 }
 
 /* The page is served by the library's thread; what is left is to say where, and to wait. */
-static int serve_page(struct tr_observer *observer, const char *address, struct signals *signals,
-                      struct tr_error *error)
+static int serve_page(struct tr_observer *observer, const struct status_values *values,
+                      struct signals *signals, struct tr_error *error)
 {
     struct tr_live_page_options options = TR_LIVE_PAGE_OPTIONS_INIT;
     struct tr_live_page *page;
     bool keyboard = isatty(STDIN_FILENO) == 1, listens = true;
-    options.address = address;
+    options.address = values->web;
+    options.log = values->log;
     int rv = tr_live_page_open(observer, &options, &page, error);
     if (rv != 0)
         return rv;
@@ -375,12 +381,16 @@ static int run_top(const struct invocation *invocation, const void *values)
     struct tr_observer *observer;
     struct signals signals;
     struct tr_error error = TR_ERROR_INIT;
+    if (v->log != NULL && v->web == NULL) {
+        tr_error_set(&error, TR_EINVAL, "--log: its lines are shown on the live page; give --web");
+        return fail_usage(invocation, &error);
+    }
     int rv = open_observer(invocation, v, &observer, &error);
     if (rv != 0)
         return rv == TR_EINVAL ? fail_usage(invocation, &error) : fail(invocation, &error);
     rv = signals_start(&signals, cmd_status_interrupt, NULL, observer, &error);
     if (rv == 0) {
-        rv = v->web != NULL ? serve_page(observer, v->web, &signals, &error)
+        rv = v->web != NULL ? serve_page(observer, v, &signals, &error)
                             : cmd_status_watch(observer, &signals, &error);
         signals_stop(&signals);
     }

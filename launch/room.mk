@@ -38,6 +38,8 @@ libtr_launch_la_SOURCES = \
     launch/web/live_guard.h \
     launch/web/live_history.c \
     launch/web/live_history.h \
+    launch/web/live_lines.c \
+    launch/web/live_lines.h \
     launch/web/live_page.c
 nodist_libtr_launch_la_SOURCES = launch/web/live_files_generated.h
 

@@ -22,6 +22,9 @@ enum live_column {
     COLUMN_ERA,
     COLUMN_EPOCH,
     COLUMN_STEP,
+    COLUMN_LOSS,
+    COLUMN_SCORE,
+    COLUMN_SEEDS,
     COLUMN_MADE,
     COLUMN_TAKEN,
     COLUMN_SENT,
@@ -37,6 +40,9 @@ static const char *const NAMES[COLUMNS] = {
     [COLUMN_ERA] = "era",
     [COLUMN_EPOCH] = "epoch",
     [COLUMN_STEP] = "step",
+    [COLUMN_LOSS] = "loss",
+    [COLUMN_SCORE] = "score",
+    [COLUMN_SEEDS] = "seeds_per_second",
     [COLUMN_MADE] = "batches_made_per_second",
     [COLUMN_TAKEN] = "batches_taken_per_second",
     [COLUMN_SENT] = "bytes_sent_per_second",
@@ -233,7 +239,10 @@ int live_history_add(struct live_history *history, const struct tr_job_status *j
                                           [COLUMN_UP] = job->num_up,
                                           [COLUMN_ERA] = job->era,
                                           [COLUMN_EPOCH] = job->epoch,
-                                          [COLUMN_STEP] = (double)job->step } };
+                                          [COLUMN_STEP] = (double)job->step,
+                                          [COLUMN_LOSS] = job->has_loss ? job->loss : NAN,
+                                          [COLUMN_SCORE] = job->has_score ? job->score : NAN,
+                                          [COLUMN_SEEDS] = job->seeds_per_s } };
     for (uint32_t p = 0; p < job->num_processes && p < history->num_processes; p++) {
         note_process(history, time_ms, p, &processes[p]);
         see_process(&history->seen[p], &processes[p]);

@@ -24,6 +24,7 @@
 #include "launch/web/live_files.h"
 #include "launch/web/live_guard.h"
 #include "launch/web/live_history.h"
+#include "launch/web/live_lines.h"
 #include "runtime/base/fork_mark.h"
 #include "runtime/core/call.h"
 #include "runtime/core/timer.h"
@@ -31,16 +32,21 @@
 #include "runtime/net/http.h"
 
 #define LOOK_NS UINT64_C(1000000000)
-#define STOP_NS UINT64_C(2000000000) /* its actor has nothing to finish */
+#define STOP_NS UINT64_C(2000000000) /* its actor only waits for ENDING_NS */
 #define URL_MAX (ENDPOINT_TEXT_MAX + LIVE_TOKEN_TEXT + 32u)
 /* A browser waits so long before it connects again. */
 #define RETRY_MS 2000
+/* The place of a stream that has had its last event. */
+#define PLACE_ENDED UINT64_MAX
+/* Browsers have so long to take the last event. */
+#define ENDING_NS UINT64_C(200000000)
 
 struct tr_live_page {
     struct fork_mark *mark;
     struct tr_observer *observer;
     struct endpoint listen;
     struct live_guard guard;
+    char *log; /* NULL: there is none */
     struct env *env;
     struct node *node;
     pthread_mutex_t mutex; /* guards all below */
@@ -55,8 +61,10 @@ struct live_server {
     struct tr_live_page *page;
     struct http *http;
     struct live_history *history;
+    struct live_lines *lines; /* NULL: there is no log */
     struct tr_status *status; /* the last look; NULL: there was none */
     struct timer timer;
+    bool ending;
 };
 
 /* Nothing of the page is run, shown or sent elsewhere than by the page itself. */
@@ -95,13 +103,21 @@ static char *next_event(struct actor *self, void *arg, uint64_t *seen)
     char *text = NULL;
     size_t size = 0;
     (void)self;
-    if (server->status == NULL || *seen == last)
+    if (server->ending && *seen != PLACE_ENDED) {
+        *seen = PLACE_ENDED;
+        return strdup("event: end\ndata: {}\n\n");
+    }
+    if (server->ending || server->status == NULL || *seen == last)
         return NULL;
     FILE *out = open_memstream(&text, &size);
     if (out == NULL)
         return NULL;
     fprintf(out, "retry: %d\nid: %" PRIu64 "\nevent: look\ndata: {", RETRY_MS, last);
     live_history_write(server->history, *seen, out);
+    if (server->lines != NULL) {
+        fputc(',', out);
+        live_lines_write(server->lines, *seen <= last ? *seen : 0, out);
+    }
     fprintf(out, ",\"status\":%s}\n\n", tr_status_json(server->status));
     bool whole = ferror(out) == 0;
     /* The text is whole only when the stream was closed without an error. */
@@ -218,6 +234,8 @@ static void live_look(struct actor *self, void *arg)
     }
     tr_status_close(server->status);
     server->status = status;
+    if (server->lines != NULL)
+        live_lines_look(server->lines, live_history_last(server->history));
     http_wake(server->http);
 }
 
@@ -247,8 +265,10 @@ static int live_start(struct actor *self, const void *arg)
      * finds it. */
     if (rv == 0) {
         *server = (struct live_server){ .page = page, .history = live_history_create() };
+        server->lines = page->log != NULL ? live_lines_create(page->log) : NULL;
         actor_set_state(self, server);
-        rv = server->history == NULL ? TR_ENOMEM : 0;
+        rv = server->history == NULL || (page->log != NULL && server->lines == NULL) ? TR_ENOMEM
+                                                                                     : 0;
     }
     if (rv == 0)
         rv = http_listen(self, &page->listen, live_asked, server, &server->http, &at, &error);
@@ -269,6 +289,25 @@ static int live_receive(struct actor *self, struct message *message)
     return 0;
 }
 
+static void end_live(struct actor *self, void *arg)
+{
+    (void)arg;
+    actor_exit(self, 0);
+}
+
+/* Pages hear that nothing more will come, so that they need not take it for a lost connection. */
+static void live_stop(struct actor *self)
+{
+    struct live_server *server = actor_state(self);
+    if (server == NULL || server->http == NULL) {
+        actor_exit(self, 0);
+        return;
+    }
+    server->ending = true;
+    http_wake(server->http);
+    timer_start(self, &server->timer, actor_now_ns(self) + ENDING_NS, end_live, NULL);
+}
+
 static void live_fini(struct actor *self)
 {
     struct live_server *server = actor_state(self);
@@ -276,6 +315,7 @@ static void live_fini(struct actor *self)
         return;
     http_close(server->http);
     live_history_destroy(server->history);
+    live_lines_destroy(server->lines);
     tr_status_close(server->status);
     free(server);
 }
@@ -284,6 +324,7 @@ static const struct actor_ops live_ops = {
     .name = "live page",
     .start = live_start,
     .receive = live_receive,
+    .stop = live_stop,
     .fini = live_fini,
 };
 
@@ -334,6 +375,7 @@ static void live_destroy(struct tr_live_page *page)
         node_destroy(page->node);
     }
     env_destroy(page->env);
+    free(page->log);
     pthread_cond_destroy(&page->changed);
     pthread_mutex_destroy(&page->mutex);
     fork_mark_destroy(page->mark);
@@ -364,6 +406,8 @@ int tr_live_page_open(struct tr_observer *observer, const struct tr_live_page_op
     pthread_cond_init(&page->changed, NULL);
     /* All that live_destroy() takes down is there first. */
     rv = live_guard_init(&page->guard, &inner);
+    if (rv == 0 && options.log != NULL && (page->log = strdup(options.log)) == NULL)
+        rv = error_set(&inner, TR_ENOMEM, "no memory for a live page");
     if (rv == 0)
         rv = read_address(page, options.address, &inner);
     if (rv == 0)

@@ -9,6 +9,8 @@ const STALE_MS = 5000; // an event comes each second
 const ROWS_MAX = 3600;
 const NOTICES_MAX = 256;
 const BUSIEST_MAX = 20;
+const LINES_MAX = 500;
+const MATRIX_MAX = 16;
 const AGAIN_MS = 5000;
 
 const byId = (id) => document.getElementById(id);
@@ -41,21 +43,27 @@ const FIELDS = {
     bytes_received: ['received', bytes],
     batches_made: ['made', number],
     batches_taken: ['taken', number],
+    rss_bytes: ['memory', bytes],
+    cpu_seconds: ['CPU time', seconds],
+    cpus: ['CPUs', number],
+    seeds_per_second: ['seeds/s', number],
 };
 // Fields that stand at the beginning of a row, or elsewhere on the page.
 const ELSEWHERE = new Set(['process', 'host', 'roles', 'up', 'why', 'links']);
-const JOB_ELSEWHERE = new Set(['job', 'era', 'epoch', 'epochs', 'step', 'steps', 'checkpoint', 'processes']);
+const JOB_ELSEWHERE = new Set(['job', 'era', 'epoch', 'epochs', 'step', 'steps', 'checkpoint', 'score_name', 'processes']);
 
 let columns = [];
 let rows = [];
 let notices = [];
+let lines = null; // null: the server follows no log
 let status = null;
 let seen = 0;
 let lastEventAt = 0;
 let source = null;
 let connected = false;
+let over = false; // the server said that it ends
 const curves = new Map();
-let linksBefore = new Map(); // of the event before: time and bytes of each link
+let linksBefore = new Map(); // by link: bytes sent, when they were seen first, the rate then
 
 function inWords(field) {
     return field.replaceAll('_', ' ');
@@ -93,6 +101,11 @@ function noticeText(notice) {
 }
 
 function showState() {
+    if (over) {
+        setState('ended', `This page is served no more since ${clock(lastEventAt)}: ` +
+            'its program has ended, and maybe the job.');
+        return;
+    }
     if (!connected) {
         setState('lost', lastEventAt === 0 ? 'Connecting.'
             : `The connection was lost; trying again. What is shown is of ${clock(lastEventAt)}.`);
@@ -123,7 +136,8 @@ function showNow() {
     ];
     for (const [field, value] of Object.entries(status))
         if (!JOB_ELSEWHERE.has(field) && isPlain(value))
-            figures.push([field, inWords(field), anyFigure(field, value), value]);
+            figures.push([field, field === 'score' ? `${status.score_name} of the validation` : inWords(field),
+                field === 'checkpoint_age_seconds' ? seconds(value) : anyFigure(field, value), value]);
     const list = byId('now');
     for (const [field, label, text, value] of figures) {
         let figure = list.querySelector(`dd[data-field="${CSS.escape(field)}"]`);
@@ -177,8 +191,9 @@ function showHosts(shown) {
 }
 
 function showTable(shown) {
-    const fields = status.processes.length === 0 ? []
-        : Object.keys(status.processes[0]).filter((field) => !ELSEWHERE.has(field) && isPlain(status.processes[0][field]));
+    // Processes without a trainer have no loss.
+    const fields = [...new Set(status.processes.flatMap((process) => Object.keys(process).filter(
+        (field) => !ELSEWHERE.has(field) && isPlain(process[field]))))];
     const head = byId('processes').tHead.rows[0];
     const body = byId('processes').tBodies[0];
     if (head.dataset.fields !== fields.join()) {
@@ -195,8 +210,9 @@ function showTable(shown) {
         element('td', { class: 'text', text: process.roles, data: { field: 'roles' } }),
         element('td', { class: 'text', text: process.up ? 'up' : `down: ${process.why}`, data: { field: 'up', value: process.up } }),
         ...fields.map((field) => element('td', {
-            text: (FIELDS[field]?.[1] ?? ((value) => anyFigure(field, value)))(process[field]),
-            data: { field, value: process[field] },
+            text: process[field] === undefined ? ''
+                : (FIELDS[field]?.[1] ?? ((value) => anyFigure(field, value)))(process[field]),
+            data: { field, value: process[field] ?? '' },
         })),
     ])));
 }
@@ -221,6 +237,69 @@ function showNotices() {
     ])));
 }
 
+// The region stays where its reader is, or at the end.
+function showLines() {
+    const region = byId('lines-region');
+    const atEnd = region.scrollHeight - region.scrollTop - region.clientHeight < 8;
+    byId('lines-section').hidden = false;
+    byId('lines').replaceChildren(...lines.map((text) => element('li', { text })));
+    if (atEnd) region.scrollTop = region.scrollHeight;
+}
+
+// Who sends how much to whom: each end tells of its own sending. Rates are since the event before.
+function linkRates() {
+    const rates = [];
+    const now = new Map();
+    for (const process of status.processes)
+        for (const link of process.links ?? []) {
+            if (link.process >= status.processes.length) continue; // an observer
+            const key = `${process.process}>${link.process}>${process.incarnation}`;
+            const sent = link.bytes_sent;
+            // What the process said last stays while it says nothing new.
+            const before = linksBefore.get(key) ?? { sent, at: lastEventAt, rate: 0 };
+            const rate = sent === before.sent && lastEventAt - before.at < 2500 ? before.rate
+                : Math.max(sent - before.sent, 0) / Math.max((lastEventAt - before.at) / 1000, 0.5);
+            now.set(key, sent === before.sent ? { ...before, rate } : { sent, at: lastEventAt, rate });
+            rates.push({ from: process, to: status.processes[link.process], rate, sent });
+        }
+    linksBefore = now;
+    return rates;
+}
+
+function showMatrix(rates) {
+    const hosts = [...new Set(status.processes.map((process) => process.host))];
+    byId('matrix-region').hidden = hosts.length < 2 || hosts.length > MATRIX_MAX;
+    if (byId('matrix-region').hidden) return;
+    const sums = new Map();
+    for (const { from, to, rate } of rates) {
+        const key = JSON.stringify([from.host, to.host]);
+        sums.set(key, (sums.get(key) ?? 0) + rate);
+    }
+    byId('matrix').tHead.rows[0].replaceChildren(
+        element('th', { text: 'from', set: { scope: 'col' } }),
+        ...hosts.map((host) => element('th', { text: host, set: { scope: 'col' } })));
+    byId('matrix').tBodies[0].replaceChildren(...hosts.map((from) => element('tr', {}, [
+        element('th', { text: from, set: { scope: 'row' } }),
+        ...hosts.map((to) => element('td', { text: bytes(sums.get(JSON.stringify([from, to])) ?? 0) })),
+    ])));
+}
+
+function showLinks() {
+    const rates = linkRates();
+    byId('links-section').hidden = rates.length === 0;
+    if (rates.length === 0) return;
+    const name = (process) => `${process.process} ${process.roles} on ${process.host}`;
+    showMatrix(rates);
+    rates.sort((a, b) => b.rate - a.rate || b.sent - a.sent);
+    byId('busiest').tBodies[0].replaceChildren(...rates.slice(0, BUSIEST_MAX).map(({ from, to, rate, sent }) =>
+        element('tr', { data: { from: from.process, to: to.process } }, [
+            element('td', { class: 'text', text: name(from) }),
+            element('td', { class: 'text', text: name(to) }),
+            element('td', { text: bytes(rate) }),
+            element('td', { text: bytes(sent), data: { value: sent } }),
+        ])));
+}
+
 function show() {
     showState();
     if (status === null) return;
@@ -230,6 +309,7 @@ function show() {
     showNow();
     showCurves();
     showProcesses();
+    showLinks();
     showNotices();
 }
 
@@ -247,11 +327,14 @@ function take(event) {
     if (id < seen || columns.join() !== data.columns.join()) {
         rows = [];
         notices = [];
+        lines = null;
     }
     seen = id;
     columns = data.columns;
     rows = rows.concat(data.rows).slice(-ROWS_MAX);
     for (const notice of data.notices) addNotice(notice);
+    if (data.lines !== undefined) lines = (lines ?? []).concat(data.lines).slice(-LINES_MAX);
+    if (data.lines?.length > 0) showLines();
     status = data.status;
     lastEventAt = Date.now();
     connected = true;
@@ -261,6 +344,11 @@ function take(event) {
 function connect() {
     source = new EventSource(`/events?seen=${seen}`);
     source.addEventListener('look', take);
+    source.addEventListener('end', () => {
+        over = true;
+        source.close();
+        showState();
+    });
     source.addEventListener('error', () => {
         connected = false;
         showState();

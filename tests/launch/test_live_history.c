@@ -85,15 +85,19 @@ static size_t count(const json_t *root, const char *list)
     return json_array_size(json_object_get(root, list));
 }
 
-static double value(const json_t *root, size_t row, const char *column)
+static json_t *cell(const json_t *root, size_t row, const char *column)
 {
     const json_t *columns = json_object_get(root, "columns");
     for (size_t c = 0; c < json_array_size(columns); c++)
         if (strcmp(json_string_value(json_array_get(columns, c)), column) == 0)
-            return json_number_value(
-                json_array_get(json_array_get(json_object_get(root, "rows"), row), c));
+            return json_array_get(json_array_get(json_object_get(root, "rows"), row), c);
     fail_msg("there is no column %s", column);
-    return 0;
+    return NULL;
+}
+
+static double value(const json_t *root, size_t row, const char *column)
+{
+    return json_number_value(cell(root, row, column));
 }
 
 /* The what of the notices, "a b c". */
@@ -139,6 +143,23 @@ static void a_page_gets_what_it_has_not_seen(void **state)
     /* A number of a server that was there before. */
     json_t *root = written(job, 4711);
     assert_int_equal(count(root, "rows"), 10);
+    json_decref(root);
+}
+
+/* A loss that nobody noted is a gap, not 0. */
+static void a_loss_is_there_once_it_is_known(void **state)
+{
+    struct job *job = *state;
+    look(job);
+    job->now.has_loss = true;
+    job->now.loss = 0.25;
+    job->now.seeds_per_s = 70;
+    look(job);
+    json_t *root = written(job, 0);
+    assert_true(json_is_null(cell(root, 0, "loss")));
+    assert_true(value(root, 1, "loss") == 0.25);
+    assert_true(json_is_null(cell(root, 1, "score")));
+    assert_true(value(root, 1, "seeds_per_second") == 70);
     json_decref(root);
 }
 
@@ -252,6 +273,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(nothing_is_whole_too, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_page_gets_what_it_has_not_seen, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_loss_is_there_once_it_is_known, set_up, tear_down),
         cmocka_unit_test_setup_teardown(rates_pass_over_looks_without_an_answer, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_happens_is_noticed_once, set_up, tear_down),
         cmocka_unit_test_setup_teardown(only_the_last_of_checkpoints_in_a_row_stays, set_up,

@@ -8,6 +8,7 @@ outside_shell_tests = \
     tests/outside/mpi.sh \
     tests/outside/prometheus.sh \
     tests/outside/packages.sh \
+    tests/outside/live_page.sh \
     tests/outside/python_dgl.sh \
     tests/outside/python_docs.sh \
     tests/outside/python_peers.sh \
@@ -20,7 +21,7 @@ outside_shell_tests = \
     tests/outside/slurm.sh \
     tests/outside/ssh.sh
 OUTSIDE_TESTS += $(outside_shell_tests)
-EXTRA_DIST += $(outside_shell_tests) tests/outside/check_manifest.py tests/outside/two_hosts.sh \
+EXTRA_DIST += $(outside_shell_tests) tests/outside/check_manifest.py tests/outside/two_hosts.sh tests/outside/browser.py tests/outside/live_page.py \
     tests/outside/dgl/run_graphstorm.py tests/outside/dgl/run_links.py tests/outside/dgl/run_objects.py tests/outside/dgl/run_partitions.py tests/outside/dgl/run_questions.py \
     tests/outside/dgl/run_sage.py \
     tests/outside/dgl/test_dgl_edges.py tests/outside/dgl/test_dgl_graphs.py tests/outside/dgl/test_dgl_layers.py \
