@@ -26,4 +26,4 @@ EXTRA_DIST += $(outside_shell_tests) tests/outside/check_manifest.py tests/outsi
     tests/outside/dgl/run_sage.py \
     tests/outside/dgl/test_dgl_edges.py tests/outside/dgl/test_dgl_graphs.py tests/outside/dgl/test_dgl_layers.py \
     tests/outside/dgl/test_same_questions.py tests/outside/dgl/train_sage.py \
-    tests/outside/pyg/test_pyg_itself.py
+    tests/outside/pyg/run_example.py tests/outside/pyg/test_pyg_itself.py
