@@ -24,7 +24,7 @@ enum listening { LISTENING_SOON, LISTENING, LISTENING_REFUSED };
 
 struct graph_metrics {
     struct graph_metrics *next;
-    struct node *told; /* whose log is told of the outcome; NULL: a caller waits for it */
+    struct node *told; /* its log gets the outcome; NULL: a caller waits for it */
     struct metrics_options options;
     pthread_mutex_t mutex; /* guards all below */
     enum listening state;

@@ -19,7 +19,7 @@
 
 /* How often the file is read: shorter than anyone notices. */
 #define LOOK_NS 100000000L
-/* Of the log's end, the whole lines in which are shown first. */
+/* The whole lines within the last bytes of the log are shown first. */
 #define LAST_BYTES 2048
 #define PIECE_BYTES 65536
 

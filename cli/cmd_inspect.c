@@ -30,7 +30,7 @@
 #include "cli/lib/graph_path.h"
 #include "cli/lib/report.h"
 
-/* Of a run's history, for people. */
+/* The table shows at most so many events of a run's history. */
 #define EVENTS_SHOWN 40u
 
 struct inspect_values {
@@ -660,7 +660,7 @@ static void report_event(struct report *report, const struct tr_run_event *event
     report_count(report, "lost", "", event->lost);
 }
 
-/* Of a long history people see the end. */
+/* The table shows the last events of a long history. */
 static int report_run_events(struct report *report, const struct tr_run *run,
                              struct tr_error *error)
 {

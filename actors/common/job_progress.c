@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* A rate is told of at least so long, so that it does not jump with each batch. */
+/* A rate covers at least so much time, so that it does not jump with each batch. */
 #define PACE_NS UINT64_C(2000000000)
 /* Where the next batch takes more than this many windows the rate falls. */
 #define PACE_LATE 3u

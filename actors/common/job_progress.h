@@ -51,7 +51,7 @@ void job_progress_fini(struct job_progress *progress);
 
 /* An era begins, from a checkpoint or from the start; its epoch and step are not known yet. */
 void job_progress_note_era(struct job_progress *progress, uint32_t era, bool found, uint64_t step);
-/* now_ns: of the env's clock, on which the age of the checkpoint is told. */
+/* now_ns: the time of the env's clock, from which the age of the checkpoint counts. */
 void job_progress_note_checkpoint(struct job_progress *progress, uint64_t step, uint64_t now_ns);
 /* epoch: from 0. */
 void job_progress_note_step(struct job_progress *progress, uint32_t epoch, uint64_t step,

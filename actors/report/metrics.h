@@ -6,8 +6,8 @@
  * The address is this host's loopback unless somebody says otherwise: nothing here is secret, but
  * neither is it anybody's business.
  *
- * Who accepts OpenMetrics (https://github.com/OpenObservability/OpenMetrics, version 1.0) gets that,
- * anybody else the text format that came before it, which has no units, no infos and no end:
+ * A client that accepts OpenMetrics (https://github.com/OpenObservability/OpenMetrics, version 1.0)
+ * gets it. Any other client gets the older text format, which has no units, no infos and no end:
  * https://prometheus.io/docs/instrumenting/exposition_formats/, version 0.0.4.
  *
  * Ownership: the options outlive the actor. Thread rules: an actor's; metrics_text on any thread.

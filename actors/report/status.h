@@ -48,10 +48,10 @@ struct status_options {
     struct job_progress *progress; /* may be NULL */
     uint32_t node, incarnation;
     uint64_t begin_ns; /* of the env's clock */
-    /* Of the wall clock, in seconds of Unix, at begin_ns; 0: not known. */
+    /* The wall clock's seconds since 1970-01-01 UTC at begin_ns; 0: they are not known. */
     double began_at;
     uint64_t begin_cpu_ns;                      /* that the process had used by then */
-    void (*usage)(struct process_usage *usage); /* NULL: it is not told */
+    void (*usage)(struct process_usage *usage); /* NULL: no usage is reported */
 };
 
 /* arg: struct status_options. */
