@@ -14,8 +14,8 @@ int launch_history_init(struct launch_history *history, const struct launch_plan
     *history = (struct launch_history){ .plan = plan, .file = { .fd = -1 } };
     if (plan->run == NULL)
         return 0;
-    /* A relative path is of where processes begin: on this host, of where they are told to. */
-    const char *base = plan->kind == CLUSTER_LAUNCH_LOCAL ? plan->cluster.launcher.workdir : NULL;
+    /* A relative path is of where processes begin; hosts that share a disk have it in one place. */
+    const char *base = plan->cluster.launcher.workdir;
     char *folder = base != NULL ? files_join(base, plan->run) : strdup(plan->run);
     int rv = folder != NULL ? history_file_init(&history->file, files_posix, folder) : TR_ENOMEM;
     free(folder);

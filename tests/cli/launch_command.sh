@@ -41,6 +41,8 @@ mkdir "$work/it's"
 troupe launch "$work/c.json" --run here -- --epochs 2 --hidden 8
 expect "it works in a folder of the hosts" exited 0
 expect "where the run is" cmp "$work/alone/model.safetensors" "$work/it's/here/model.safetensors"
+expect "with the history of its job" [ -f "$work/it's/here/events.jsonl" ]
+expect "and nothing where the launch began" [ ! -e here ]
 troupe launch "$work/c.json" --dry-run
 expect "--dry-run prints the command" says "^\[a/[a-z]* 0\] $work/into a -- sh -c "
 
