@@ -228,6 +228,9 @@ struct keyed {
 
 static bool comes_before(const struct keyed *a, const struct keyed *b)
 {
+    bool a_light = a->key < 0, b_light = b->key < 0;
+    if (a_light != b_light)
+        return b_light;
     return a->key < b->key || (a->key == b->key && a->position < b->position);
 }
 
@@ -261,6 +264,15 @@ static double exponential_key(uint64_t key, uint32_t position)
     return -logarithm((double)(drawn + 1) * 0x1p-53);
 }
 
+/* What edges are drawn by, the smallest first: drawn / weight. Of an edge so light that this is more
+ * than a double holds, it is -weight / drawn, times what keeps it from vanishing: such keys are in
+ * the same order among each other, and come after all others. */
+static double key_by_weight(double drawn, double weight)
+{
+    double key = drawn / weight;
+    return key <= DBL_MAX ? key : -(weight * 0x1p1000 / drawn);
+}
+
 /* Copies positions in their order. */
 static void sort_positions(uint32_t *to, const uint32_t *positions, uint32_t count)
 {
@@ -292,7 +304,7 @@ static int draw_rest(struct walk_space *space, const struct weighted_row *row, u
         if (!may_draw(row, p, &passed) || skip)
             continue;
         double weight = weight_of(row->request, row->begin + p);
-        const struct keyed edge = { exponential_key(key, p) / weight, weight, p };
+        const struct keyed edge = { key_by_weight(exponential_key(key, p), weight), weight, p };
         if (have < wanted) {
             heap[have] = edge;
             rise_keyed(heap, have++);

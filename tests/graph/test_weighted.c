@@ -447,6 +447,71 @@ static void weights_near_the_largest_double_give_numbers(void **state)
     close_world(&w);
 }
 
+/* Weights draw the same edges, with the same weights in the block, as the weights times any power of
+ * two: where k of them are more than a double holds, and where their inverses are. */
+static void the_scale_of_weights_changes_nothing(void **state)
+{
+    (void)state;
+    static const double scales[] = { 0x1p1018, 0x1p-1030, 0x1p-1074 };
+    static struct world w, scaled;
+    struct sample_space space = { 0 };
+    for (size_t s = 0; s < sizeof scales / sizeof *scales; s++)
+        for (int32_t k = 2; k < 12; k += 3) {
+            const struct sample_term term = term_of(k, false, false);
+            double weights[12], times[12];
+            uint32_t columns[2][12];
+            float given[2][12];
+            for (uint32_t i = 0; i < 12; i++) {
+                weights[i] = i == 3 ? 32 : i % 3;
+                weights[i] = i == 7 ? 4 : weights[i];
+                times[i] = weights[i] * scales[s];
+            }
+            open_world(&w, weights, 12);
+            open_world(&scaled, times, 12);
+            assert_int_equal(make(&w, &term, NULL), 0);
+            assert_int_equal(make(&scaled, &term, NULL), 0);
+            for (uint64_t t = 0; t < 200; t++) {
+                uint32_t count = draw_trial(&w, &space, &term, t, columns[0], given[0]);
+                assert_int_equal(draw_trial(&scaled, &space, &term, t, columns[1], given[1]),
+                                 count);
+                assert_memory_equal(columns[0], columns[1], count * sizeof(uint32_t));
+                for (uint32_t i = 0; i < count; i++)
+                    assert_true(given[0][i] > 0 && given[0][i] == given[1][i]);
+            }
+            close_world(&w);
+            close_world(&scaled);
+        }
+    sample_space_fini(&space);
+}
+
+/* Nor does a heavy edge beside weights whose inverses are more than a double holds: the others are
+ * drawn as they are beside any. */
+static void the_lightest_edges_are_drawn_by_their_weights(void **state)
+{
+    (void)state;
+    static struct world w, scaled;
+    struct sample_space space = { 0 };
+    const struct sample_term term = term_of(5, false, false);
+    double weights[20], times[20];
+    uint32_t columns[2][5];
+    for (uint32_t i = 0; i < 20; i++) {
+        weights[i] = i == 3 ? 0x1p900 : i + 1;
+        times[i] = i == 3 ? 1 : weights[i] * 0x1p-1074;
+    }
+    open_world(&w, weights, 20);
+    open_world(&scaled, times, 20);
+    assert_int_equal(make(&w, &term, NULL), 0);
+    assert_int_equal(make(&scaled, &term, NULL), 0);
+    for (uint64_t t = 0; t < 1000; t++) {
+        assert_int_equal(draw_trial(&w, &space, &term, t, columns[0], NULL), 5);
+        assert_int_equal(draw_trial(&scaled, &space, &term, t, columns[1], NULL), 5);
+        assert_memory_equal(columns[0], columns[1], sizeof columns[0]);
+    }
+    sample_space_fini(&space);
+    close_world(&w);
+    close_world(&scaled);
+}
+
 /* Without replacement as many come as have a positive weight and are allowed, at most k. */
 static void draws_are_full_where_they_can_be(void **state)
 {
@@ -606,6 +671,8 @@ int main(void)
         cmocka_unit_test(a_heavy_edge_spoils_no_weights),
         cmocka_unit_test(an_excluded_heavy_edge_spoils_no_shares),
         cmocka_unit_test(weights_near_the_largest_double_give_numbers),
+        cmocka_unit_test(the_scale_of_weights_changes_nothing),
+        cmocka_unit_test(the_lightest_edges_are_drawn_by_their_weights),
         cmocka_unit_test(draws_of_other_keys_are_independent),
     };
     return cmocka_run_group_tests_name("weighted", tests, NULL, NULL);
