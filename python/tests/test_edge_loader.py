@@ -457,7 +457,7 @@ def test_reverses_without_a_rule_are_warned_of(books: dict[int, str]) -> None:
 def test_reverses_are_ids(graph: troupe.DistGraph, dtype: type) -> None:
     """A mask, or numbers that may be none, are not taken for them."""
     reverse = np.ones(graph.num_edges(), dtype)
-    with pytest.raises(TypeError, match="reverse_eids: IDs of edges are whole numbers"):
+    with pytest.raises(TypeError, match="reverse_eids of .*: IDs of edges are whole numbers"):
         troupe.DistEdgeDataLoader(
             graph,
             [1, 2],
@@ -534,6 +534,15 @@ def test_reverses_are_said_of_each_edge(books: dict[int, str]) -> None:
         assert found[graph.canonical_etypes[0]].tolist() == [3, 5, reverse[3], reverse[5]]
         with pytest.raises(errors.Mismatch, match=f"100 IDs for {2 * EDGES} edges"):
             Exclusion("reverse_id", reverse[:100]).of(graph, [3])
+        # Nothing is rounded, and -1 alone says that there is none.
+        sampler = troupe.NeighborSampler([2])
+        for wrong, why in ((reverse + 0.5, "whole numbers"), (reverse - 2 * EDGES - 1, "negative")):
+            kind = TypeError if why == "whole numbers" else errors.OutOfRange
+            rule = {"exclude": "reverse_id", "reverse_eids": wrong}
+            with pytest.raises(kind, match=why):
+                Exclusion(*rule.values()).of(graph, [3])
+            with pytest.raises(kind, match=why):
+                troupe.DistEdgeDataLoader(graph, None, sampler, **rule)
 
 
 def test_an_iterator_goes_on_with_its_epoch(books: dict[int, str]) -> None:

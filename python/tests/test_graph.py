@@ -196,6 +196,8 @@ def test_edges_between_nodes_are_found_or_named(graph: troupe.DistGraph) -> None
     assert graph.has_edges_between(into, v[0]).all()
     # And beside none.
     assert graph.has_edges_between([], v[0]).tolist() == graph.edge_ids(u[0], []).tolist() == []
+    for none in (([], [1]), ([1], []), ([], [])):
+        assert graph.has_edges_between(*none).shape == (0,)
     with pytest.raises(troupe.errors.InvalidArgument, match="2 sources and 3 destinations"):
         graph.edge_ids([0, 1], [0, 1, 2])
 

@@ -213,6 +213,15 @@ def test_what_cannot_be_drawn_by_is_refused(drawn: troupe.DistGraph) -> None:
         troupe.NeighborSampler([2], mask="w").draw(drawn, [1])
     with pytest.raises(errors.NotFound, match='no edge type has a feature "v"'):
         troupe.NeighborSampler([2], prob="v").draw(drawn, [1])
+    with pytest.raises(errors.InvalidArgument, match="null character"):
+        troupe.NeighborSampler([2], prob="w\0v").draw(drawn, [1])
+    for wrong in (1.5, "3", None, float("nan")):
+        for fanout in (wrong, {drawn.etypes[0]: wrong}):
+            with pytest.raises(TypeError, match="give a whole number of edges"):
+                troupe.NeighborSampler([fanout]).draw(drawn, [1])
+    for wrong in (2**31, -(2**40), -2):
+        with pytest.raises(errors.OutOfRange, match="fanout"):
+            troupe.NeighborSampler([wrong]).draw(drawn, [1])
 
 
 @pytest.mark.parametrize(

@@ -40,7 +40,12 @@ def text(pointer: Any) -> str:
 
 def encoded(value: str | os.PathLike[str] | None) -> Any:
     """A text for the library, or NULL; keep the result as long as the library reads it."""
-    return ffi.NULL if value is None else ffi.new("char[]", os.fsencode(value))
+    if value is None:
+        return ffi.NULL
+    given = os.fsencode(value)
+    if b"\0" in given:  # The library would read what is before it alone.
+        raise errors.InvalidArgument(f"{value!r} has a null character")
+    return ffi.new("char[]", given)
 
 
 def failure(code: int, error: Any) -> errors.Error:

@@ -12,7 +12,7 @@ import numpy as np
 from .arrays import Ids
 from .binding import ffi, lib
 from .edge_queries import NO_EDGE, edges_at, edges_between
-from .errors import InvalidArgument, Mismatch, Unsupported
+from .errors import InvalidArgument, Mismatch, OutOfRange, Unsupported
 
 if TYPE_CHECKING:
     from .graph import DistGraph
@@ -176,8 +176,12 @@ def _reversed(g: DistGraph, reverse_eids: Any, name: Canonical, ids: Ids) -> Ids
     found = np.asarray(reverse_eids[ids])
     if found.size and (found.dtype.kind not in "iu" or found.ndim != 1):
         raise TypeError(
-            f"reverse_eids: IDs of edges are whole numbers, one an edge, not {found.dtype} of "
-            f"{found.ndim} dimensions"
+            f"reverse_eids of {name}: IDs of edges are whole numbers, one an edge, not {found.dtype} "
+            f"of {found.ndim} dimensions"
+        )
+    if (wrong := found[found < NO_EDGE]).size:
+        raise OutOfRange(
+            f"reverse_eids of {name}: {wrong[0]} is negative; give an ID, or {NO_EDGE} for none"
         )
     return found
 
