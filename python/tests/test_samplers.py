@@ -149,6 +149,15 @@ def test_neighbours_are_drawn_along_out_edges(typed: str) -> None:
             troupe.NeighborSampler([2], "up")
 
 
+def test_blocks_without_nodes_have_edge_ids_too(typed: str) -> None:
+    with troupe.open(typed, seed=7) as graph:
+        block = troupe.NeighborSampler([2]).draw(graph, {"paper": [1, 2]}).blocks[0]
+        for name in graph.canonical_etypes:
+            csr = block.as_csr(name)
+            assert csr.edge_ids is not None and len(csr.edge_ids) == len(csr.indices)
+        assert block.num_dst_nodes("author") == 0
+
+
 @pytest.mark.parametrize("edge_dir", ["in", "out"])
 def test_fanouts_are_over_all_edge_types_together(typed: str, edge_dir: str) -> None:
     end = 1 if edge_dir == "in" else 0
