@@ -106,6 +106,26 @@ def test_nodes_of_another_graph_are_refused_by_name(graphs: Graphs, name: str) -
             OF_NODES[name](own, edge_set(own, [3], CITES))
 
 
+def test_sets_are_indexed_as_arrays_are(graphs: Graphs) -> None:
+    own, _ = graphs
+    for some in (edge_set(own, None, CITES), own.nodes_of("mask", "paper")):
+        ids = np.asarray(some)
+        for index in (
+            slice(2, 9),
+            slice(9, 2),
+            slice(None, None, -1),
+            slice(1, 20, 3),
+            [],
+            [3, -1],
+        ):
+            assert np.array_equal(some[index], ids[index])
+        assert np.array_equal(some[ids % 3 == 0], ids[ids % 3 == 0])
+        assert some[-1] == ids[-1] and some[0] == ids[0]
+        for index in (len(ids), -len(ids) - 1):
+            with pytest.raises(IndexError, match=f"no place {index} in a set of {len(ids)} IDs"):
+                print(some[index])
+
+
 def test_masks_of_another_graph_are_refused_by_name(graphs: Graphs) -> None:
     own, other = graphs
     mask = own.nodes["paper"].data["mask"]

@@ -120,12 +120,16 @@ class NodeSet:
             if step == 1:
                 ids = self.read(first, max(stop - first, 0), False)
                 return id_tensor(ids, self.graph.tensors)
+            return id_tensor(np.asarray(self)[index], self.graph.tensors)
         if isinstance(index, (int, np.integer)):
-            index = int(index) + (len(self) if index < 0 else 0)
-            if not 0 <= index < len(self):
-                raise IndexError(f"the set has {len(self)} nodes")
-            return int(self.read(index, 1, False)[0])
-        return id_tensor(np.asarray(self)[np.asarray(index)], self.graph.tensors)
+            place = int(index) + (len(self) if index < 0 else 0)
+            if not 0 <= place < len(self):
+                raise IndexError(f"there is no place {index} in a set of {len(self)} IDs")
+            return int(self.read(place, 1, False)[0])
+        places = np.asarray(index)
+        if places.size == 0 and isinstance(index, (list, tuple)):  # which NumPy takes for floats
+            places = places.astype(np.int64)
+        return id_tensor(np.asarray(self)[places], self.graph.tensors)
 
     def __iter__(self) -> Iterator[int]:
         piece = 65536
