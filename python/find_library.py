@@ -4,8 +4,8 @@
 ``pip install`` calls `find`. The environment says what it would not do by itself:
 
 - ``TROUPE_BUILD``: a build folder of the repository, whose libraries stay there;
-- ``TROUPE_STAGE``: the DESTDIR of an installation in a folder of the system, where the libraries will
-  be when the package is used (for packages of distributions);
+- ``TROUPE_STAGE``: the DESTDIR of an installation in a folder of the system, where the libraries
+  will be when the package is used (for packages of distributions);
 - ``TROUPE_CARRY``: build and carry the libraries, also where they are installed (for wheels).
 """
 
@@ -83,7 +83,9 @@ def _staged(stage: Path) -> Library:
     """The libraries below the folder that ``make install`` was given as DESTDIR."""
     found = sorted(stage.glob("usr/lib/**/libtroupe.so"))
     if not found:
-        raise SystemExit(f"TROUPE_STAGE: {stage} has no usr/lib/.../libtroupe.so; install there first")
+        raise SystemExit(
+            f"TROUPE_STAGE: {stage} has no usr/lib/.../libtroupe.so; install there first"
+        )
     folder = found[0].parent
     return Library(
         include=stage / "usr/include",
@@ -221,7 +223,7 @@ def _built() -> Library:
 
 
 def find() -> Library:
-    """The libraries of this version: TROUPE_BUILD's, TROUPE_STAGE's, those installed, or built now."""
+    """The libraries of this version: TROUPE_BUILD's, TROUPE_STAGE's, installed, or built now."""
     build, stage = os.environ.get("TROUPE_BUILD"), os.environ.get("TROUPE_STAGE")
     if build:
         return _in_build_folder(Path(build).resolve())

@@ -457,7 +457,7 @@ def test_reverses_without_a_rule_are_warned_of(books: dict[int, str]) -> None:
 def test_reverses_are_ids(graph: troupe.DistGraph, dtype: type) -> None:
     """A mask, or numbers that may be none, are not taken for them."""
     reverse = np.ones(graph.num_edges(), dtype)
-    with pytest.raises(TypeError, match="reverse_eids of .*: IDs of edges are whole numbers"):
+    with pytest.raises(TypeError, match=r"reverse_eids of .*: IDs of edges are whole numbers"):
         troupe.DistEdgeDataLoader(
             graph,
             [1, 2],

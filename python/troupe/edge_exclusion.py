@@ -176,8 +176,8 @@ def _reversed(g: DistGraph, reverse_eids: Any, name: Canonical, ids: Ids) -> Ids
     found = np.asarray(reverse_eids[ids])
     if found.size and (found.dtype.kind not in "iu" or found.ndim != 1):
         raise TypeError(
-            f"reverse_eids of {name}: IDs of edges are whole numbers, one an edge, not {found.dtype} "
-            f"of {found.ndim} dimensions"
+            f"reverse_eids of {name}: IDs of edges are whole numbers, one an edge, not "
+            f"{found.dtype} of {found.ndim} dimensions"
         )
     if (wrong := found[found < NO_EDGE]).size:
         raise OutOfRange(
