@@ -18,8 +18,8 @@ struct link_fields {
     uint32_t negative_ends;
 };
 
-/* links NULL: all 0. seeds NULL: they are no set. batch_pairs: that a batch may have, of all edge types.
- * segments[nodes_num_parts(seeds)]: of each type; sets what links say of it. */
+/* links NULL: all 0. seeds NULL: they are no set. batch_pairs: that a batch may have, of all edge
+ * types. segments[nodes_num_parts(seeds)]: of each type; sets what links say of it. */
 int link_options_read(const struct tr_graph *graph, const struct tr_nodes *seeds,
                       uint64_t batch_pairs, const struct tr_link_options *links,
                       struct link_fields *out, struct msg_seed_segment *segments,

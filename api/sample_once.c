@@ -201,8 +201,8 @@ static uint32_t part_ids(const struct tr_nodes *part)
     return seed_kind_ids(listed_kind(part));
 }
 
-/* The IDs of a set that has no list of its own: edges by rank are asked for before the draw, whose message
- * lists them, and those of several types are put one behind the other. */
+/* The IDs of a set that has no list of its own: edges by rank are asked for before the draw, whose
+ * message lists them, and those of several types are put one behind the other. */
 static int list_ids(struct draw *d, const struct tr_nodes *pairs, int64_t timeout_ns,
                     uint64_t **listed, struct tr_error *error)
 {

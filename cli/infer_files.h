@@ -17,9 +17,10 @@ struct infer_files {
 /* TR_EINVAL: a name ends as another format's does, or both name one file. */
 int infer_files_check_names(const struct infer_files *files, struct tr_error *error);
 
-/* Looks at where they are to be, and at what lies there: of a run of links between nodes of two types, which
- * its folder says, at the file of each type. TR_ENOENT: the folder; TR_EINVAL, TR_EEXIST: something else would be
- * replaced; TR_EUNSUPPORTED: the model has no outputs of that format. */
+/* Looks at where they are to be, and at what lies there: of a run of links between nodes of two
+ * types, which its folder says, at the file of each type. TR_ENOENT: the folder; TR_EINVAL,
+ * TR_EEXIST: something else would be replaced; TR_EUNSUPPORTED: the model has no outputs of that
+ * format. */
 int infer_files_check(const struct infer_files *files, const char *run, struct tr_error *error);
 
 #endif

@@ -114,7 +114,8 @@ static int count_run(void *arg, const char *path, const char *name, struct tr_er
     return rv;
 }
 
-/* A score that there is none of is left empty, and null in JSON, so that all rows have their columns. */
+/* A score that there is none of is left empty, and null in JSON, so that all rows have their
+ * columns. */
 static void report_score(struct report *report, const char *key, const char *label, double score)
 {
     if (isfinite(score) || report->json)

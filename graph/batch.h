@@ -3,10 +3,10 @@
  * A mini-batch: the blocks that message passing runs over, from input layer to output layer.
  *
  * A block is bipartite: messages go from its source nodes to its destination nodes, which are those
- * that drew them. The destination nodes are the first of its source nodes, and the source nodes of blocks[l + 1] are
- * the destination nodes of blocks[l]. Nodes stand in first-appearance order of the walk from the
- * seeds, which no placement changes; so one node list a type serves every layer: the
- * nodes of any layer are a prefix of it, and the seeds are the shortest prefix.
+ * that drew them. The destination nodes are the first of its source nodes, and the source nodes of
+ * blocks[l + 1] are the destination nodes of blocks[l]. Nodes stand in first-appearance order of
+ * the walk from the seeds, which no placement changes; so one node list a type serves every layer:
+ * the nodes of any layer are a prefix of it, and the seeds are the shortest prefix.
  *
  * All IDs are per node type. Sources are positions in the node list (32-bit block-local IDs).
  *

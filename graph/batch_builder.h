@@ -257,10 +257,11 @@ static inline uint64_t batch_builder_seed(const struct batch_builder *builder, u
     return builder->types[ntype].nodes.ids[position];
 }
 
-/* Appends the negatives of the batch's pairs of an edge type with the numbers [first, first + count)
- * among these; all pairs were added before, and the negatives before these. Of those whose destination is drawn, in their order,
- * destinations[] has the nodes, of the edge type's destination type, and sources[] likewise; where
- * they are ends of other pairs, the numbers of these. Of one negative the source is met first. */
+/* Appends the negatives of the batch's pairs of an edge type with the numbers [first, first +
+ * count) among these; all pairs were added before, and the negatives before these. Of those whose
+ * destination is drawn, in their order, destinations[] has the nodes, of the edge type's
+ * destination type, and sources[] likewise; where they are ends of other pairs, the numbers of
+ * these. Of one negative the source is met first. */
 int batch_builder_add_negatives(struct batch_builder *builder, uint32_t etype, uint64_t first,
                                 uint32_t count, const uint64_t *destinations,
                                 const uint64_t *sources, struct error *error);

@@ -2,10 +2,10 @@
 /*
  * The requests to kernels, and uniform sampling of edges: a server and a sampler run them alike.
  *
- * A request names rows of one partition's CSC of in-edges or of out-edges, a term and a key base; the
- * answer is a count for each row and the columns drawn, one row after the other. It depends on the original IDs of
- * the rows and on what comes with them alone, so an answer from another host has the same bytes as
- * a local one. graph/samplers.h has the table of the kernels.
+ * A request names rows of one partition's CSC of in-edges or of out-edges, a term and a key base;
+ * the answer is a count for each row and the columns drawn, one row after the other. It depends on
+ * the original IDs of the rows and on what comes with them alone, so an answer from another host
+ * has the same bytes as a local one. graph/samplers.h has the table of the kernels.
  *
  * The uniform draw of a row of d edges, fanout k:
  *   - without replacement, d <= k or k = SAMPLE_ALL: all, in the order of original edge IDs;

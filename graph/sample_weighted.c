@@ -42,9 +42,9 @@
 /* Attempts at k draws without replacement, as many as exponential keys of a short row take. */
 #define ATTEMPTS(k) (3 * (k) + 32)
 
-/* How the edges of a row were drawn: what their weights in the block follow from. Replaced draws were by
- * coins or, of what is left of a row, by weights. Of successive draws the first block->draws were drawn
- * by coins, the others by keys. */
+/* How the edges of a row were drawn: what their weights in the block follow from. Replaced draws
+ * were by coins or, of what is left of a row, by weights. Of successive draws the first
+ * block->draws were drawn by coins, the others by keys. */
 enum { ALL_TAKEN, REPLACED, REPLACED_LEFT, SUCCESSIVE };
 
 /* What a row draws by. */

@@ -6,8 +6,8 @@
  * Nothing is written before the process of trainer 0 is ready, which has the run's folder by then: a
  * job that is refused leaves nothing in the folder of another.
  *
- * Ownership: launch_history_fini frees what init made; the plan is borrowed. Thread rules: the thread of
- * the launch.
+ * Ownership: launch_history_fini frees what init made; the plan is borrowed. Thread rules: the
+ * thread of the launch.
  */
 #ifndef LAUNCH_LAUNCH_HISTORY_H
 #define LAUNCH_LAUNCH_HISTORY_H

@@ -3,9 +3,9 @@
  * The features of a whole graph as exact inference reads them, prepared once for many passes.
  *
  * Dense float32 rows that need no normalising are read where partitions store them. Otherwise there
- * is a copy, converted, normalised and standardised: dense, or, where the input layer multiplies before it
- * aggregates and at most one element in EXACT_SPARSE_SHARE differs from zero, as bags of words
- * do, of the non-zero elements alone.
+ * is a copy, converted, normalised and standardised: dense, or, where the input layer multiplies
+ * before it aggregates and at most one element in EXACT_SPARSE_SHARE differs from zero, as bags of
+ * words do, of the non-zero elements alone.
  *
  * Memory: nothing in place; nodes x width x 4 bytes dense; 8 bytes a non-zero element and 8 a
  * node sparse, which is at most a quarter of the dense size for each element.

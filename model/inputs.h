@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the first layer reads: the rows of each node type, features (converted, normalised, standardised,
- * dropped) or learned rows of nodes; and the gradients of the learned ones.
+ * What the first layer reads: the rows of each node type, features (converted, normalised,
+ * standardised, dropped) or learned rows of nodes; and the gradients of the learned ones.
  *
  * Ownership: a struct inputs belongs to a model and keeps its memory from step to step.
  * Thread rules: those of the model.

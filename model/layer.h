@@ -4,15 +4,16 @@
  * input.
  *
  *     forward    out = sum over terms of (aggregate of the source type's rows) W_term^T
- *                + own rows W_self^T (residual: + own rows; normed: normalised and scaled), then bias,
+ *                + own rows W_self^T (residual: + own rows; normed: normalised and scaled), then
+ *                bias,
  *                and relu and dropout, except in the last layer; batch_normed: all rows are made
  *                before the first is normalised
  *     backward   out's gradient comes from those of the layer above that read out, block of rows by
  *                block of rows, and is used at once while it is in the cache: it is never stored
  *                whole, but for a layer that is batch_normed or attends
  *
- * A one-hot row times a matrix is a row of the matrix: nothing is multiplied there, and the gradient of a
- * row is gathered over the edges from its node.
+ * A one-hot row times a matrix is a row of the matrix: nothing is multiplied there, and the
+ * gradient of a row is gathered over the edges from its node.
  *
  * The order of the sum is fixed: own rows first, then terms by the number of their edge type; where
  * there is one term over all destinations (sage, gcn), that one first.

@@ -27,8 +27,8 @@ struct link_filter {
     struct storage degrees; /* [2][nodes of the batch] */
 };
 
-/* The view has the original IDs of its nodes. Degrees, where a graph of one type has some, become those of
- * the split. TR_ENOMEM. */
+/* The view has the original IDs of its nodes. Degrees, where a graph of one type has some, become
+ * those of the split. TR_ENOMEM. */
 int link_filter_batch(struct link_filter *filter, const struct link_split *split,
                       struct batch_view *view, struct error *error);
 void link_filter_fini(struct link_filter *filter);

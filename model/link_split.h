@@ -2,17 +2,17 @@
 /*
  * Which edges a model of links learns from, and which are held out to score it.
  *
- * Edges may have masks, which say so of each (link_edges.h). Without any a tenth of them is held out to
- * validate and a tenth to test: the part of an edge is then a function of the original IDs of its two
- * ends, in either order, so it is the same on any placement and in every run on the graph, and an edge,
- * its reverse and the edges beside it are of one part. An edge from a node to itself is always learned
- * from.
+ * Edges may have masks, which say so of each (link_edges.h). Without any a tenth of them is held
+ * out to validate and a tenth to test: the part of an edge is then a function of the original IDs
+ * of its two ends, in either order, so it is the same on any placement and in every run on the
+ * graph, and an edge, its reverse and the edges beside it are of one part. An edge from a node to
+ * itself is always learned from.
  *
  * Two nodes that an edge joins which is held out are held apart: no edge between them, in either
- * direction, is learned from or carries messages while the model is trained and scored, for it would tell
- * of the other. Where edges are of several types these are the edges of the one that is scored, and of
- * the one that has its reverses. Between nodes of two types a pair has its source first: node 3 of the one
- * is not node 3 of the other.
+ * direction, is learned from or carries messages while the model is trained and scored, for it
+ * would tell of the other. Where edges are of several types these are the edges of the one that is
+ * scored, and of the one that has its reverses. Between nodes of two types a pair has its source
+ * first: node 3 of the one is not node 3 of the other.
  *
  * Ownership: a split of masks borrows the table of pairs from the edges. Thread rules: pure.
  */

@@ -74,9 +74,10 @@ int model_begin_with(struct model *model, const float *weights);
  * standardises. TR_ENOMEM. */
 int model_standardise_with(struct model *model, const float *columns);
 
-/* Without dropout; *logits is [seeds of the batch][classes], of the first target. TR_EUNSUPPORTED for types that the model
- * does not take, TR_EMISMATCH where the batch does not fit the model, TR_ECANCELED, TR_ERANGE for an edge whose weight is
- * none, TR_ENOMEM. Weights of edges are the batch's tables of edges. */
+/* Without dropout; *logits is [seeds of the batch][classes], of the first target. TR_EUNSUPPORTED
+ * for types that the model does not take, TR_EMISMATCH where the batch does not fit the model,
+ * TR_ECANCELED, TR_ERANGE for an edge whose weight is none, TR_ENOMEM. Weights of edges are the
+ * batch's tables of edges. */
 int model_forward(struct model *model, const struct mini_batch *batch, const float **logits,
                   struct error *error);
 

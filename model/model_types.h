@@ -17,8 +17,9 @@ enum model_end { MODEL_SOURCES, MODEL_DESTINATIONS, MODEL_ENDS };
 struct model_ntype {
     const char *name;
     uint32_t inputs; /* features a node */
-    /* Not 0: nodes have no features, and rows are learned for that many, by original ID: in rgcn those of
-     * the first layer's matrices, over one-hot rows; in gat one that the first layer reads. */
+    /* Not 0: nodes have no features, and rows are learned for that many, by original ID: in rgcn
+     * those of the first layer's matrices, over one-hot rows; in gat one that the first layer
+     * reads. */
     uint64_t embedded;
 };
 
@@ -31,8 +32,8 @@ struct model_types {
     uint32_t num_ntypes, num_etypes;
     const struct model_ntype *ntypes;
     const struct model_etype *etypes;
-    /* The node types whose outputs count: of sources and of destinations of the edges that are scored. Of
-     * labels, and of edges within a type, both are that type. */
+    /* The node types whose outputs count: of sources and of destinations of the edges that are
+     * scored. Of labels, and of edges within a type, both are that type. */
     uint32_t targets[MODEL_ENDS];
 };
 

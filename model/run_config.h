@@ -107,8 +107,8 @@ const char *run_part_name(size_t part);
 struct run_surroundings {
     const char *graph;
     uint64_t graph_hash; /* of its document, which has the sums of its files; 0: not known */
-    /* [RUN_PARTS], of what is trained on and held out, in an order that no placement changes; 0: of none;
-     * NULL: not known. */
+    /* [RUN_PARTS], of what is trained on and held out, in an order that no placement changes; 0: of
+     * none; NULL: not known. */
     const uint64_t *parts;
     const char *kernels;
     uint32_t trainers;

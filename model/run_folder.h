@@ -68,7 +68,8 @@ uint64_t run_folder_mark(const struct run_folder *folder);
 int run_folder_rewind(struct run_folder *folder, uint64_t mark, struct error *error);
 
 /* Removes the files of a run that failed before anything was found, where they have neither a line
- * of an epoch nor a model, so that they are in nobody's way. Files that cannot be removed stay. False: it is worth keeping. */
+ * of an epoch nor a model, so that they are in nobody's way. Files that cannot be removed stay.
+ * False: it is worth keeping. */
 bool run_folder_forget_untrained(struct run_folder *folder);
 
 /* Only knows the paths of a run that is there; TR_ENOENT names what is missing. */

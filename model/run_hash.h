@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a run is known by again: 64 bits of what it was begun with, added up in an order that no placement
- * changes (Fowler, Noll and Vo: FNV-1a).
+ * What a run is known by again: 64 bits of what it was begun with, added up in an order that no
+ * placement changes (Fowler, Noll and Vo: FNV-1a).
  *
  * Thread rules: pure.
  */

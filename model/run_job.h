@@ -114,8 +114,8 @@ int run_job_begin_from(struct run_job *job, const char *run, struct error *error
 int run_job_replica(const struct run_job *job, struct parallel **parallel, struct model **model,
                     struct error *error);
 
-/* The loader of one trainer, over its share of the training nodes, or of the edges. deal: NULL shuffles all
- * together; "affinity" takes the deal that lies beside the graph; else a deal's file. */
+/* The loader of one trainer, over its share of the training nodes, or of the edges. deal: NULL
+ * shuffles all together; "affinity" takes the deal that lies beside the graph; else a deal's file. */
 int run_job_split_train(struct run_job *job, const char *deal, uint32_t rank, uint32_t world,
                         struct run_job_split *split, struct error *error);
 

@@ -79,20 +79,20 @@ int run_nodes_survey(struct run_job *job, const struct run_survey_splits *splits
 /* Of all loaders, as the configuration says. */
 void run_job_loader_options(const struct run_job *job, bool shuffle,
                             struct tr_loader_options *options);
-/* What loaders draw where their own options do not say it; *spec: NULL where they do, else to be destroyed,
- * after a failure too. With the weights of edges: table 0. Of models of relations, draws for each edge
- * type. */
+/* What loaders draw where their own options do not say it; *spec: NULL where they do, else to be
+ * destroyed, after a failure too. With the weights of edges: table 0. Of models of relations, draws
+ * for each edge type. */
 int run_job_specify_draws(const struct run_job *job, struct tr_sample_spec **spec,
                           struct tr_error *why);
-/* TR_EINVAL names an edge of the graph at `path`, its type and the feature of options.draw_by where a weight is
- * negative or no finite number; whichever process owns it. */
+/* TR_EINVAL names an edge of the graph at `path`, its type and the feature of options.draw_by where
+ * a weight is negative or no finite number; whichever process owns it. */
 int run_job_check_draws(const struct run_job *job, const char *path, struct error *error);
 /* Opens split->loader over a set, which it holds; closes the split after a failure. */
 int run_job_open_loader(struct run_job *job, struct tr_nodes *nodes,
                         struct tr_loader_options *options, struct run_job_split *split,
                         struct error *error);
-/* TR_EINVAL: no batch is left, so that every epoch would be empty, and the model that of the start; closes
- * the split then. seeds: what they are. */
+/* TR_EINVAL: no batch is left, so that every epoch would be empty, and the model that of the start;
+ * closes the split then. seeds: what they are. */
 int run_job_check_batches(const struct run_job *job, uint32_t world, const char *seeds,
                           struct run_job_split *split, struct error *error);
 /* Epochs, patience and evaluations where they are left open, for so many seeds of all trainers. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The folder of a training run as its files tell it: config.json (options, what computed),
- * metrics.jsonl (a line an epoch, one of the test), model.safetensors and events.jsonl (its job). `troupe inspect` and
- * `troupe report` read it, also while the run goes on or after it was stopped.
+ * metrics.jsonl (a line an epoch, one of the test), model.safetensors and events.jsonl (its job).
+ * `troupe inspect` and `troupe report` read it, also while the run goes on or after it was stopped.
  *
  * Options are kept by their names in config.json, whichever these are, so that a run of a later
  * version is shown whole.

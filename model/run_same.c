@@ -52,8 +52,8 @@ static int complete_edge_type(char **name, const char *was)
     return *name != NULL ? 0 : TR_ENOMEM;
 }
 
-/* Types that nobody named: that of the edges is the only one that is no other's reverse, and its reverse
- * is the one that a name says. A run of others was begun with their names. */
+/* Types that nobody named: that of the edges is the only one that is no other's reverse, and its
+ * reverse is the one that a name says. A run of others was begun with their names. */
 static int take_edge_types(struct run_config *config, const struct run_config *begun)
 {
     const char *type = begun->edge_type, *reverse = begun->reverse_edge_type;

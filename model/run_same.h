@@ -3,10 +3,11 @@
  * Whether a run in a folder is the one that options ask for: of commands that train several runs, and
  * of any program by tr_run_compare().
  *
- * Two questions are asked. A training that goes on with a run takes what its options leave open from
- * the run (run_config_adopt). A command that names the run that a training would begin leaves open
- * what that would choose: config.json says what was left open then (run_open.h). Either is answered by the comparison of what config.json has with what it would have
- * (run_compare.h), by which a training decides whether to go on.
+ * Two questions are asked. A training that goes on with a run takes what its options leave open
+ * from the run (run_config_adopt). A command that names the run that a training would begin leaves
+ * open what that would choose: config.json says what was left open then (run_open.h). Either is
+ * answered by the comparison of what config.json has with what it would have (run_compare.h), by
+ * which a training decides whether to go on.
  *
  * Ownership: nothing is kept. Thread rules: any number of threads may ask of one document.
  */

@@ -91,8 +91,9 @@ bool run_nodes_hold_out(const struct run_config *config, enum tr_split part)
     return mask_of(config, part)[0] != '\0';
 }
 
-/* So many IDs of a set are read, in pieces from all over it. Where two sets are of as many nodes and one has a
- * node that the other lacks, all nodes between that one and the one in its place have other ranks. */
+/* So many IDs of a set are read, in pieces from all over it. Where two sets are of as many nodes
+ * and one has a node that the other lacks, all nodes between that one and the one in its place have
+ * other ranks. */
 #define HASHED_IDS 65536u
 #define HASHED_PIECES 64u
 

@@ -2,7 +2,8 @@
 /*
  * A look at the nodes of a training before its first step: a line that says what is trained on
  * what, and advice where masks share nodes, where a class has no training node or no node at all,
- * where the steps or the training nodes are too few, and where a column of features lies far from the others.
+ * where the steps or the training nodes are too few, and where a column of features lies far from
+ * the others.
  *
  * It reads the labels of all nodes of the masks and the features of some nodes, and has a byte a
  * node while it does.

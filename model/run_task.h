@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a run does by its task (options.task): of nodes, whose labels are learned (run_classes.c,
- * run_split.c, run_choice.c, run_survey.c, run_infer.c), or of links, where it is learned which nodes an
- * edge joins (run_links.c). What a model learns of a batch is the objective (objective.h).
+ * run_split.c, run_choice.c, run_survey.c, run_infer.c), or of links, where it is learned which
+ * nodes an edge joins (run_links.c). What a model learns of a batch is the objective (objective.h).
  *
  * Ownership and thread rules: those of the job.
  */
@@ -23,8 +23,8 @@ struct run_task {
     /* Finds the types of the graph that count: the job's ntype and the targets of its types, with their
      * names in the configuration. The graph is open. */
     int (*find_types)(struct run_job *job, const struct tr_book *book, struct error *error);
-    /* Completes the configuration by the graph, but for the inputs; *classes: outputs that a model needs
-     * at least. The graph and its partitions are open. */
+    /* Completes the configuration by the graph, but for the inputs; *classes: outputs that a model
+     * needs at least. The graph and its partitions are open. */
     int (*complete)(struct run_job *job, uint32_t *classes, struct error *error);
     /* A training alone: what it learns from, behind that. */
     int (*prepare)(struct run_job *job, struct error *error);
@@ -36,8 +36,8 @@ struct run_task {
     int (*split_held)(struct run_job *job, enum tr_split part, struct run_job_split *split,
                       struct error *error);
     bool (*holds_out)(const struct run_config *config, enum tr_split part);
-    /* *hash: of a part that there is, not 0: the same on any placement, and another of other nodes or edges
-     * but for chance. */
+    /* *hash: of a part that there is, not 0: the same on any placement, and another of other nodes
+     * or edges but for chance. */
     int (*hash_part)(struct run_job *job, enum tr_split part, uint64_t *hash, struct error *error);
     /* See run_job_evaluate() and run_survey(). */
     int (*evaluate)(struct run_job *job, struct run_job_split *split, bool exact, uint32_t epoch,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The shapes of a model that are tried where nobody named one (run_trial.c), and what config.json says
- * of a trial: an object "tried" beside the configuration, since it tells how that was chosen and decides
- * nothing when a run goes on.
+ * The shapes of a model that are tried where nobody named one (run_trial.c), and what config.json
+ * says of a trial: an object "tried" beside the configuration, since it tells how that was chosen
+ * and decides nothing when a run goes on.
  */
 #ifndef MODEL_RUN_TRIED_H
 #define MODEL_RUN_TRIED_H
@@ -25,7 +25,8 @@ struct run_tried {
 /* "deep" */
 const char *run_shape_name(enum run_shape shape);
 
-/* {"tried_sage": 0.71, ..., "tried_chosen": "sage"}, without those that learned nothing; NULL when memory is out. */
+/* {"tried_sage": 0.71, ..., "tried_chosen": "sage"}, without those that learned nothing; NULL when
+ * memory is out. */
 json_t *run_tried_to_json(const struct run_tried *tried);
 /* Reads "tried" from root, the document of config.json; without it tried->any is false. */
 void run_tried_read(const json_t *root, struct run_tried *tried);

@@ -231,8 +231,8 @@ int training_write_record(struct training *t, struct error *error)
     return rv;
 }
 
-/* What is trained on and held out is the same in other partitions of the graph. A folder of an older version
- * does not say it. */
+/* What is trained on and held out is the same in other partitions of the graph. A folder of an
+ * older version does not say it. */
 static int compare_parts(const struct training *t, const json_t *was, const json_t *now,
                          struct error *error)
 {

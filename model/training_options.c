@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads and checks what a program asks of a training, beside what decides its result (run_options.h). */
+/* Reads and checks what a program asks of a training, beside what decides its result
+ * (run_options.h). */
 #include <stdlib.h>
 #include <string.h>
 

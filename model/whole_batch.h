@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A whole graph as one batch, over which a model of relations computes every node: all nodes of all
- * types by original ID, and in each layer all edges that draws may take. What comes out depends on the graph alone, not on
- * its partitioning, and the same code computes it that trains.
+ * types by original ID, and in each layer all edges that draws may take. What comes out depends on
+ * the graph alone, not on its partitioning, and the same code computes it that trains.
  *
  * Memory: 4 bytes an edge and 16 a node, beside 4 a number of the features; the model's own rows of
  * all nodes in each layer.

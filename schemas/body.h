@@ -156,9 +156,9 @@ int draw_request_fields(const struct msg_draw_request *head, const void *body, u
                         const struct sample_spec *spec, struct sample_row_fields *with,
                         const struct msg_excluded_edge **excluded);
 
-/* The seeds at the beginning of the body of a MSG_LOADER_OPEN, or of the MSG_DRAW_REQUEST that `head` was
- * made of: the segments of several types, none of other kinds. TR_EFORMAT: they do not end before the
- * spec begins. */
+/* The seeds at the beginning of the body of a MSG_LOADER_OPEN, or of the MSG_DRAW_REQUEST that
+ * `head` was made of: the segments of several types, none of other kinds. TR_EFORMAT: they do not
+ * end before the spec begins. */
 int loader_open_seeds(const struct msg_loader_open *head, const void *body, uint64_t length,
                       const struct msg_seed_segment **segments);
 

@@ -143,7 +143,8 @@ struct msg_sample_section {
 /*
  * Body: for each section answered, in order: struct msg_sample_answer, uint32_t counts[num_rows],
  * columns[num_edges] (per-type global IDs, u32 or u64), if asked for uint64_t edge_ids[num_edges],
- * and where the sampler gives some float edge_weights[num_edges]; each of these starts at a multiple of 8. Read it with schemas/body.h.
+ * and where the sampler gives some float edge_weights[num_edges]; each of these starts at a
+ * multiple of 8. Read it with schemas/body.h.
  */
 struct msg_sample_answer {
     uint32_t num_rows;     /* done here: of the first section from skip_rows on */
@@ -246,7 +247,8 @@ struct msg_select_reply {
 };
 
 /* Which in-edges of owned nodes have an original ID, or any of them (MSG_ANY_EDGE), and a source.
- * Body: uint64_t originals[count], uint64_t sources[count] (per-type global IDs), uint32_t rows[count]. */
+ * Body: uint64_t originals[count], uint64_t sources[count] (per-type global IDs), uint32_t
+ * rows[count]. */
 struct msg_reverse_request {
     uint32_t part;
     uint32_t version;
@@ -411,12 +413,12 @@ struct msg_loader_open {
 #define MSG_NEGATIVES_BATCH_MAX (UINT64_C(1) << 26)
 
 /* To a sampler, or to a proxy for one of them: draw one batch, of no loader. It is answered as a
- * batch of a loader of that number, step 0 of epoch 0, is. Body: of seeds of several types
- * struct msg_seed_segment[num_segments], whose seeds are given; the IDs of the seeds as a list of
- * a loader's has them (MSG_LOADER_OPEN), segment after segment; then, of listed nodes, what the spec's row_fields name of
- * SAMPLE_SEED_FIELDS (as behind the rows of a msg_sample_request), then the edges that are left out,
- * struct msg_excluded_edge[num_excluded], then a sample_spec, at a multiple of 8. Other seeds bring
- * no fields. */
+ * batch of a loader of that number, step 0 of epoch 0, is. Body: of seeds of several types struct
+ * msg_seed_segment[num_segments], whose seeds are given; the IDs of the seeds as a list of a
+ * loader's has them (MSG_LOADER_OPEN), segment after segment; then, of listed nodes, what the
+ * spec's row_fields name of SAMPLE_SEED_FIELDS (as behind the rows of a msg_sample_request), then
+ * the edges that are left out, struct msg_excluded_edge[num_excluded], then a sample_spec, at a
+ * multiple of 8. Other seeds bring no fields. */
 struct msg_draw_request {
     uint64_t draw; /* no loader of the requester's process has the number */
     uint64_t seed;

@@ -117,7 +117,8 @@ static void launch_again(struct fleet *fleet, uint64_t after_ns)
     fleet_liveness_down(&fleet->liveness, launch->next_ns);
 }
 
-/* Trainers left: the job is to stop where one of them was asked to by a signal, and no other wants it. */
+/* Trainers left: the job is to stop where one of them was asked to by a signal, and no other wants
+ * it. */
 static void take_left(struct fleet *fleet, uint32_t number, const char *line)
 {
     struct fleet_launch *launch = &fleet->launch;

@@ -53,18 +53,19 @@
  * degree. */
 #define WANTED_DEGREES_FROM UINT64_C(1795819200000000)
 
-/* And in those from here on terms of loaders that draw evenly, and by no mask, draw along out-edges, one
- * of three. */
+/* And in those from here on terms of loaders that draw evenly, and by no mask, draw along
+ * out-edges, one of three. */
 #define WANTED_OUT_FROM UINT64_C(1795834800000000)
 
 /* And in those from here on most loaders of pairs or edges have those of several edge types. */
 #define WANTED_PAIR_TYPES_FROM UINT64_C(1795836600000000)
 
-/* And in those from here on half of the loaders that leave their edges out, leave out what a list says of
- * each edge too, in the place of the reverses that there are. */
+/* And in those from here on half of the loaders that leave their edges out, leave out what a list
+ * says of each edge too, in the place of the reverses that there are. */
 #define WANTED_LISTED_FROM UINT64_C(1795838400000000)
 
-/* And in those from here on half of the layers of such terms alone draw over all edge types together. */
+/* And in those from here on half of the layers of such terms alone draw over all edge types
+ * together. */
 #define WANTED_TOTALS_FROM UINT64_C(1795840200000000)
 
 /* The nodes of a type that the walk has met, in that order. */
@@ -143,8 +144,8 @@ void wanted_loader_weigh(struct wanted_loader *loader, const struct sim_graph *r
 /* Most of those that leave their edges out, by their seed, leave reverses out too then, where an edge
  * type has swapped ends. */
 void wanted_loader_reverse(struct wanted_loader *loader, const struct sim_graph *raw);
-/* Pairs or edges of other edge types join those of most loaders, by their seed; after all that says what
- * its links are. */
+/* Pairs or edges of other edge types join those of most loaders, by their seed; after all that says
+ * what its links are. */
 void wanted_loader_mix(struct wanted_loader *loader, const struct sim_graph *raw);
 /* By the loader's seed: its edges that are listed bring their reverses; after wanted_loader_mix(). */
 void wanted_loader_list_reverses(struct wanted_loader *loader);
@@ -160,7 +161,8 @@ void wanted_loader_rank(struct wanted_loader *loader, struct sim_partitions *par
 void wanted_loader_list(struct wanted_loader *loader, const struct sim_partitions *partitions);
 void wanted_loader_fini(struct wanted_loader *loader);
 
-/* Neighbours of any one node, along any edge type in any direction in which a run of that seed draws. */
+/* Neighbours of any one node, along any edge type in any direction in which a run of that seed
+ * draws. */
 uint32_t reference_max_degree(uint64_t seed, const struct sim_graph *raw);
 /* What a reply takes that has any one node's row alone, along any edge type. */
 uint64_t reference_row_bytes(uint64_t seed, const struct sim_graph *raw);

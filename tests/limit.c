@@ -4,11 +4,11 @@
  * Shows a process and what came of it: limit -p PROCESS
  *
  * A test that still runs after SECONDS (TROUPE_TEST_LIMIT where that is set) is shown, what its
- * processes were at and what they said last, then killed and bailed out of in TAP.
- * Processes that a test leaves behind are killed when it ends: they would hold its output open, and
- * the reader of that would wait for them. This program adopts orphans, so none gets away, whatever
- * group or session it moved to. It is built without sanitizers: it has to work when they don't.
- * A last comment of TAP says how long the test took, and its processes' time on all CPUs: scripts/slowest
+ * processes were at and what they said last, then killed and bailed out of in TAP. Processes that a
+ * test leaves behind are killed when it ends: they would hold its output open, and the reader of
+ * that would wait for them. This program adopts orphans, so none gets away, whatever group or
+ * session it moved to. It is built without sanitizers: it has to work when they don't. A last
+ * comment of TAP says how long the test took, and its processes' time on all CPUs: scripts/slowest
  * sorts a folder of tests by it.
  */
 #include "config.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The seeds of a batch: from what a slice has (sampler_slice.c) to the IDs of nodes, and into the batch.
+ * The seeds of a batch: from what a slice has (sampler_slice.c) to the IDs of nodes, and into the
+ * batch.
  *
  * A slice of at most SAMPLER_SLICE_SEEDS is found at a time, so that a turn stays within its time;
  * all of a usual batch is one slice. Where the seeds are ranks whose IDs a table says, each

@@ -58,7 +58,8 @@ static void fill_ranks(struct task *task, const struct epoch_order *order)
         ids[i] = sampler_segment(task, 0)->first_rank + place_of(order, task->next_seed + i);
 }
 
-/* Puts what stands in the batch's order into the segments, each in that order: `given` IDs of a seed. */
+/* Puts what stands in the batch's order into the segments, each in that order: `given` IDs of a
+ * seed. */
 static void part_segments(struct task *task, uint32_t given)
 {
     const uint32_t width = seed_width(task);

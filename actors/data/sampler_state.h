@@ -244,7 +244,8 @@ int sampler_find_ends(struct task *task, struct error *error);
 int sampler_add_seeds(struct task *task, struct error *error);
 /* Which negatives of a slice are edges: 1, that is to be asked. */
 int sampler_find_negative_edges(struct task *task, struct error *error);
-/* Draws the negatives of a slice that were edges again: 0: all are known, 1: some are to be asked for. */
+/* Draws the negatives of a slice that were edges again: 0: all are known, 1: some are to be asked
+ * for. */
 int sampler_draw_again(struct task *task, struct error *error);
 /* Before any seed: the edges that a single draw leaves out. */
 int sampler_exclude(struct task *task, struct error *error);

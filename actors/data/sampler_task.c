@@ -142,8 +142,8 @@ static int make_slice(struct task *task, struct error *error)
     return 0;
 }
 
-/* Asks what a slice of seeds lacks, where something does (rv 1): what is here of it is read in a turn of
- * its own, since questions leave at the end of one. Returns rv. */
+/* Asks what a slice of seeds lacks, where something does (rv 1): what is here of it is read in a
+ * turn of its own, since questions leave at the end of one. Returns rv. */
 static int ask_seeds(struct task *task, int rv)
 {
     if (rv == 1)

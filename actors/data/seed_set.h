@@ -46,11 +46,11 @@ bool seed_kind_is_edge(uint32_t seeds);
 /* Whether it is an edge with its reverse. */
 bool seed_kind_is_reversed(uint32_t seeds);
 
-/* Holds the seeds of a loader against the book. TR_ERANGE: a type or table that there is not, or ranks
- * beyond its end; TR_EINVAL: segments that make no set, or negatives or edges to be left out where seeds
- * are none that have them; TR_ETOOBIG: batches of too many pairs or negatives; TR_EFORMAT: the body does
- * not have them; TR_EUNSUPPORTED: seeds of a kind that no loader serves, or that these partitions do
- * not. */
+/* Holds the seeds of a loader against the book. TR_ERANGE: a type or table that there is not, or
+ * ranks beyond its end; TR_EINVAL: segments that make no set, or negatives or edges to be left out
+ * where seeds are none that have them; TR_ETOOBIG: batches of too many pairs or negatives;
+ * TR_EFORMAT: the body does not have them; TR_EUNSUPPORTED: seeds of a kind that no loader serves,
+ * or that these partitions do not. */
 int seed_set_check(const struct book *book, const struct msg_loader_open *open, const void *body,
                    uint64_t length, struct error *error);
 

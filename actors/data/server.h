@@ -2,10 +2,11 @@
 /*
  * The server: owns partitions and answers for them.
  *
- * A state machine: requests in, replies out, no clock, no I/O, no draw but the keyed ones.
- * It answers MSG_SAMPLE_REQUEST, MSG_ROWS_REQUEST and MSG_SELECT_REQUEST, for which it keeps nothing,
- * and as the owner of tensors MSG_TENSOR_REQUEST, MSG_TENSOR_READ and MSG_TENSOR_WRITE, whose rows lie
- * on the shelf of its options; what it can't serve is answered with MSG_ERROR_REPLY and a message that names partition, value and bound.
+ * A state machine: requests in, replies out, no clock, no I/O, no draw but the keyed ones. It
+ * answers MSG_SAMPLE_REQUEST, MSG_ROWS_REQUEST and MSG_SELECT_REQUEST, for which it keeps nothing,
+ * and as the owner of tensors MSG_TENSOR_REQUEST, MSG_TENSOR_READ and MSG_TENSOR_WRITE, whose rows
+ * lie on the shelf of its options; what it can't serve is answered with MSG_ERROR_REPLY and a
+ * message that names partition, value and bound.
  *
  * A turn stays within its time: a request is worked on in slices, one a turn, first come first
  * served. A request whose deadline passes meanwhile is dropped. At most SERVER_WORKS_MAX wait, with

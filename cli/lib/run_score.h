@@ -9,7 +9,8 @@
 
 #include <troupe/run.h>
 
-/* Returns the score of the validation nodes in the best epoch, by the run's metric; NaN: there is none. */
+/* Returns the score of the validation nodes in the best epoch, by the run's metric; NaN: there is
+ * none. */
 double run_score(const struct tr_run *run, const struct tr_run_info *info);
 
 #endif

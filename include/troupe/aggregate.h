@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The loops of a layer: what a layer of a graph neural network adds up of its neighbours' rows, over the edges of one
- * block, and the transpose, which carries gradients back. Part of libtroupe-model:
+ * The loops of a layer: what a layer of a graph neural network adds up of its neighbours' rows,
+ * over the edges of one block, and the transpose, which carries gradients back. Part of
+ * libtroupe-model:
  *
  *     out[d] = to[d] * (sum over edges e = (s, d) of weights[e] * from[s] * rows[s])
  *              + own[d] * rows[d]

@@ -205,10 +205,11 @@ TR_API int tr_nodes_join(struct tr_nodes *const *sets, uint32_t num_sets, struct
  * edge or not. A seed is a pair then: batches, steps and counts are of pairs, and an epoch without
  * shuffling has them in the order given here. Both ends of each are seeds with places of their own
  * in a batch, where tr_batch_pairs() says which are whose; an end that comes again, in this pair or
- * another one, draws again, but for loaders with links (troupe/link_prediction.h). The IDs are copied: 16 bytes a pair, in this process alone, which all
- * loaders over the set share. Nobody is asked. TR_ERANGE: no such edge type, or the first ID that
- * is no node of its type; TR_ETOOBIG: more than TR_PAIRS_MAX pairs; TR_ENOMEM. Such a set cannot be
- * dealt, and is joined by tr_pairs_join().
+ * another one, draws again, but for loaders with links (troupe/link_prediction.h). The IDs are
+ * copied: 16 bytes a pair, in this process alone, which all loaders over the set share. Nobody is
+ * asked. TR_ERANGE: no such edge type, or the first ID that is no node of its type; TR_ETOOBIG:
+ * more than TR_PAIRS_MAX pairs; TR_ENOMEM. Such a set cannot be dealt, and is joined by
+ * tr_pairs_join().
  */
 TR_API int tr_pairs_listed(struct tr_graph *graph, uint32_t etype, const uint64_t *sources,
                            const uint64_t *destinations, size_t count, struct tr_nodes **out,
@@ -226,8 +227,9 @@ TR_API int tr_edges_listed(struct tr_graph *graph, uint32_t etype, const uint64_
 /*
  * Edges with the reverse of each, for loaders that leave reverses out by such a list
  * (TR_REVERSE_LISTED, troupe/link_prediction.h): reverse_ids[i] is the edge of the same type that
- * reverses edge_ids[i], whatever its ends are, or TR_NO_EDGE. The edges of a batch and their reverses
- * travel to its sampler, which asks nobody for them. 16 bytes an edge. Else as tr_edges_listed(), and TR_ERANGE names a reverse too.
+ * reverses edge_ids[i], whatever its ends are, or TR_NO_EDGE. The edges of a batch and their
+ * reverses travel to its sampler, which asks nobody for them. 16 bytes an edge. Else as
+ * tr_edges_listed(), and TR_ERANGE names a reverse too.
  */
 #define TR_NO_EDGE UINT64_MAX
 TR_API int tr_edges_with_reverses(struct tr_graph *graph, uint32_t etype, const uint64_t *edge_ids,

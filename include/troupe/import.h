@@ -55,9 +55,9 @@ struct tr_import_edges_options {
     const char *node_features;
     uint32_t feature_base; /* enum tr_feature_base */
     uint32_t rows;         /* enum tr_import_rows */
-    /* Each edge type gets another of the reverse edges, with "rev_" before its name: edge i of it is the
-     * reverse of edge i, and has its features. Of one edge type undirected is meant, which adds reverses to
-     * that. */
+    /* Each edge type gets another of the reverse edges, with "rev_" before its name: edge i of it
+     * is the reverse of edge i, and has its features. Of one edge type undirected is meant, which
+     * adds reverses to that. */
     bool reverse_types;
     unsigned char reserved[7];
 };
@@ -145,7 +145,8 @@ struct tr_import_features_report {
         sizeof(struct tr_import_features_report), 0, 0, 0, 0, 0, 0, 0, 0, 0, false, false, "" \
     }
 
-/* As tr_import_edges_result(). TR_EINVAL: the task is of another kind than import of edges, or had no such file. */
+/* As tr_import_edges_result(). TR_EINVAL: the task is of another kind than import of edges, or had
+ * no such file. */
 TR_API int tr_import_edges_features(struct tr_task *task, struct tr_import_features_report *report,
                                     struct tr_error *error);
 
@@ -206,11 +207,12 @@ struct tr_import_table_options {
     uint32_t rows;         /* enum tr_import_rows */
     /* Words that stand for no value in the nodes table, with commas between them, beside those that
      * programs write (NA, NaN, null, None, ? ...); "": none does, those included, so that only an
-     * empty field has no value; NULL: those of programs. As an end of an edge such a word is refused. */
+     * empty field has no value; NULL: those of programs. As an end of an edge such a word is
+     * refused. */
     const char *no_value;
-    /* Texts that stand before each source and each target, so that one number in both columns is two
-     * nodes: with "u" the source 5 is the node "u5". They are not put before the IDs of the nodes table,
-     * which has to call that node "u5" itself. NULL: none. */
+    /* Texts that stand before each source and each target, so that one number in both columns is
+     * two nodes: with "u" the source 5 is the node "u5". They are not put before the IDs of the
+     * nodes table, which has to call that node "u5" itself. NULL: none. */
     const char *source_prefix;
     const char *target_prefix;
     /* Which graph to read, where a column called graph_id says of which graph a row is; NULL: all rows,

@@ -63,9 +63,9 @@ enum tr_negatives_by {
 
 /* Edges that no layer of a batch draws. They are left out before the draw (troupe/sample.h).
  *
- * A reverse is known by its original ID and by its ends, which are those of the edge, swapped, or as a
- * program lists it; an edge whose ID belongs to no such edge has none. TR_EUNSUPPORTED: the partitions do not have the
- * original IDs of edges (drop_edge_ids, troupe/partition.h). */
+ * A reverse is known by its original ID and by its ends, which are those of the edge, swapped, or
+ * as a program lists it; an edge whose ID belongs to no such edge has none. TR_EUNSUPPORTED: the
+ * partitions do not have the original IDs of edges (drop_edge_ids, troupe/partition.h). */
 enum tr_exclude {
     TR_EXCLUDE_NONE = 0,
     TR_EXCLUDE_SELF = 1, /* those that are the batch's seeds, which have to be a set of edges */
@@ -85,8 +85,8 @@ enum tr_reverse_ids {
     /* Two that follow one another: each edge was followed by its reverse, as --undirected of `troupe
      * import` leaves them, whether it merges edges or not. */
     TR_REVERSE_ADJACENT = 1,
-    /* As the set says of each edge (tr_edges_with_reverses()): not by original IDs, which the partitions
-     * need not have. Edges of other sets that it was joined of have none. */
+    /* As the set says of each edge (tr_edges_with_reverses()): not by original IDs, which the
+     * partitions need not have. Edges of other sets that it was joined of have none. */
     TR_REVERSE_LISTED = 2
 };
 

@@ -4,12 +4,12 @@
  *
  * Both are tasks (troupe/task.h), each with a session and a graph of its own: the caller waits for
  * them, pulls their progress and cancels them as any other task, and asks for what they found with
- * the functions below. sage and gcn take graphs of one node type and one edge type, rgcn and gat any
- * number of each, with the labels on one node type: nodes are then those of that type. The folder of a run is
- * that of `troupe train`: config.json, metrics.jsonl, model.safetensors; the model that this
- * library trained has the bytes of the one that the command trained with the same options, and
- * `troupe infer` reads the run. The trainers of a task may be some of a job's of several processes,
- * each of which has such a task (options.process).
+ * the functions below. sage and gcn take graphs of one node type and one edge type, rgcn and gat
+ * any number of each, with the labels on one node type: nodes are then those of that type. The
+ * folder of a run is that of `troupe train`: config.json, metrics.jsonl, model.safetensors; the
+ * model that this library trained has the bytes of the one that the command trained with the same
+ * options, and `troupe infer` reads the run. The trainers of a task may be some of a job's of
+ * several processes, each of which has such a task (options.process).
  *
  * This library computes with a BLAS; libtroupe itself needs none.
  *
@@ -176,21 +176,20 @@ struct tr_train_options {
     /* Of models of relations, rgcn and gat. The node type that has the labels; NULL: the only one that
      * has them. */
     const char *label_type;
-    /* Draws of relations that are not fanout's: "RELATION=5,10;SOURCE:RELATION:DESTINATION=0,3", a number
-     * a layer as in fanout, 0 for none. NULL: all draw as fanout says. */
+    /* Draws of relations that are not fanout's: "RELATION=5,10;SOURCE:RELATION:DESTINATION=0,3", a
+     * number a layer as in fanout, 0 for none. NULL: all draw as fanout says. */
     const char *etype_fanout;
     uint32_t bases; /* rgcn: matrices that relations share, which each mixes; 0: none are shared */
     uint32_t heads; /* gat: of attention, in each layer; 0: TR_TRAIN_HEADS_OF_GAT */
-    /* "node", the default: the labels of nodes. "link": which nodes an edge of
-     * options.edge_type joins.
-     * A pair of nodes is scored by the dot product of their outputs, rows of `hidden` numbers, which
-     * is to tell an edge from pairs of its source and a node that is drawn (binary cross-entropy; loss
-     * is then "sigmoid" or its default). The masks are features of edges; where these have no
-     * train_mask, a tenth of the edges each is held out to validate and to test, by the original IDs of
-     * their ends, so that an edge and its reverse stay together. No edge between the ends of one that is
-     * held out is learned from or carries messages while it is trained and scored, nor, in a batch, one
-     * between those of its own edges. labels are not read, and what is for nodes alone is refused:
-     * balanced_weights, edge_weight, deal. */
+    /* "node", the default: the labels of nodes. "link": which nodes an edge of options.edge_type
+     * joins. A pair of nodes is scored by the dot product of their outputs, rows of `hidden`
+     * numbers, which is to tell an edge from pairs of its source and a node that is drawn (binary
+     * cross-entropy; loss is then "sigmoid" or its default). The masks are features of edges; where
+     * these have no train_mask, a tenth of the edges each is held out to validate and to test, by
+     * the original IDs of their ends, so that an edge and its reverse stay together. No edge
+     * between the ends of one that is held out is learned from or carries messages while it is
+     * trained and scored, nor, in a batch, one between those of its own edges. labels are not read,
+     * and what is for nodes alone is refused: balanced_weights, edge_weight, deal. */
     const char *task;
     uint32_t negatives; /* of "link": such pairs for each edge, 1 to TR_TRAIN_NEGATIVES_MAX; 0: 1 */
     unsigned char reserved_last[4];
@@ -198,18 +197,20 @@ struct tr_train_options {
      * "labor-poisson", which both draw without replacement and without draw_by. */
     const char *sampler;
     /* A feature of edges in proportion to which they are drawn (tr_sample_spec_set_weights()). What
-     * was drawn estimates the sums and means over all edges of a positive value: those that are drawn
-     * more often count less. Edge types without it draw evenly; NULL: all do. A negative or infinite value,
-     * or NaN, is refused with its edge (TR_EINVAL) before the run's folder is changed. */
+     * was drawn estimates the sums and means over all edges of a positive value: those that are
+     * drawn more often count less. Edge types without it draw evenly; NULL: all do. A negative or
+     * infinite value, or NaN, is refused with its edge (TR_EINVAL) before the run's folder is
+     * changed. */
     const char *draw_by;
     /* A feature of edges: only those that it marks carry messages, in training, scoring and
      * inference. Edge types without it are not restricted; NULL: none is. Of sage, rgcn and gat. */
     const char *draw_mask;
-    /* Of "link": the type of the edges that are learned, "SRC:REL:DST", or the relation alone where one type
-     * has it; NULL: the only type that is not another's reverse. Its masks are features of its edges. */
+    /* Of "link": the type of the edges that are learned, "SRC:REL:DST", or the relation alone where
+     * one type has it; NULL: the only type that is not another's reverse. Its masks are features of
+     * its edges. */
     const char *edge_type;
-    /* The type that has these edges the other way: edges that are held out carry no messages there either.
-     * NULL: the one whose name says so, "DST:rev_REL:SRC", where there is one. */
+    /* The type that has these edges the other way: edges that are held out carry no messages there
+     * either. NULL: the one whose name says so, "DST:rev_REL:SRC", where there is one. */
     const char *reverse_edge_type;
     /* Of "link", as struct tr_link_options draws negatives (troupe/link_prediction.h). Which ends are
      * drawn: "destinations", "sources", "either" or "both"; NULL: the first. */
@@ -334,9 +335,9 @@ TR_API int tr_infer_get_outputs(const struct tr_task *task, struct tr_rows *outp
 TR_API int tr_infer_get_embeddings(const struct tr_task *task, struct tr_rows *embeddings,
                                    struct tr_error *error);
 
-/* The node types whose nodes have outputs, from 0: one, and of links between nodes of two types that of
- * their sources and then that of their destinations. The name is the task's. TR_ERANGE: there is no such
- * number. */
+/* The node types whose nodes have outputs, from 0: one, and of links between nodes of two types
+ * that of their sources and then that of their destinations. The name is the task's. TR_ERANGE:
+ * there is no such number. */
 TR_API int tr_infer_node_type(const struct tr_task *task, uint32_t index, const char **name,
                               struct tr_error *error);
 /* The same as above, of the nodes of the type with that number; those are of the first one. */
@@ -364,11 +365,11 @@ TR_API int tr_infer_get_scores(const struct tr_task *task, enum tr_split split,
 TR_API int tr_infer_get_confusion(const struct tr_task *task, enum tr_split split, uint64_t *counts,
                                   size_t num_counts, struct tr_error *error);
 
-/* Writes them as a .npy file; or, where the name ends with .csv or .jsonl, what they predict, a line
- * a node by original ID: its class and the probability of that, or with sigmoid a probability for
- * each output (troupe-infer(1) has the columns and keys). A model of links predicts nothing of a node by
- * itself: TR_EUNSUPPORTED for the second. Of several node types each has a file, FILE.TYPE.npy in the place of
- * FILE.npy. A file appears whole or not at all. */
+/* Writes them as a .npy file; or, where the name ends with .csv or .jsonl, what they predict, a
+ * line a node by original ID: its class and the probability of that, or with sigmoid a probability
+ * for each output (troupe-infer(1) has the columns and keys). A model of links predicts nothing of
+ * a node by itself: TR_EUNSUPPORTED for the second. Of several node types each has a file,
+ * FILE.TYPE.npy in the place of FILE.npy. A file appears whole or not at all. */
 TR_API int tr_infer_write(const struct tr_task *task, const char *path, struct tr_error *error);
 
 /* Writes the rows of tr_infer_get_embeddings() as a .npy file, in the same way. */
@@ -470,8 +471,8 @@ struct tr_model_info {
     uint64_t num_relations; /* that tr_model_relation() names */
     uint32_t bases, heads;
     const char *task; /* "node" or "link": what outputs are for (options.task) */
-    /* Of links, whole names: the edges that are scored, and those the other way; NULL: of the only type,
-     * none. */
+    /* Of links, whole names: the edges that are scored, and those the other way; NULL: of the only
+     * type, none. */
     const char *edge_type, *reverse_edge_type;
 };
 

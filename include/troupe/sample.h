@@ -65,25 +65,26 @@ TR_API int tr_sample_spec_set_fanout(struct tr_sample_spec *spec, uint32_t layer
 TR_API int tr_sample_spec_set_replace(struct tr_sample_spec *spec, uint32_t layer, uint32_t etype,
                                       bool replace, struct tr_error *error);
 
-/* TR_IN_EDGES until it is set. Along out-edges the nodes of the edge type's source type draw, of their
- * edges of that type, and their neighbours are the destinations; troupe/batch.h says what such a block
- * is. They are drawn evenly, with or without replacement, or all, but for excluded edges. Features of
- * an edge lie with its destination, so TR_EUNSUPPORTED of what draws by the spec where the term has
- * weights or a mask too, or the sampler is LABOR: import the graph with reverse edge types, which have
- * the features, and draw along their in-edges. TR_EUNSUPPORTED here: the partitions were written without
- * out-edges; partition again with out_edges (`--out-edges`). TR_ERANGE: there is no such direction;
- * nothing changed. */
+/* TR_IN_EDGES until it is set. Along out-edges the nodes of the edge type's source type draw, of
+ * their edges of that type, and their neighbours are the destinations; troupe/batch.h says what
+ * such a block is. They are drawn evenly, with or without replacement, or all, but for excluded
+ * edges. Features of an edge lie with its destination, so TR_EUNSUPPORTED of what draws by the spec
+ * where the term has weights or a mask too, or the sampler is LABOR: import the graph with reverse
+ * edge types, which have the features, and draw along their in-edges. TR_EUNSUPPORTED here: the
+ * partitions were written without out-edges; partition again with out_edges (`--out-edges`).
+ * TR_ERANGE: there is no such direction; nothing changed. */
 TR_API int tr_sample_spec_set_direction(struct tr_sample_spec *spec, uint32_t layer, uint32_t etype,
                                         enum tr_direction direction, struct tr_error *error);
 
-/* Draws `fanout` edges over all edge types together, of those that enter a node type (or, where these
- * are set to out-edges, leave it), each as likely as the others whatever its type: the edges of all types
- * are one row, in the types' order, and their blocks share what is drawn of it. TR_EVERY: of each node
- * type by itself. It sets the fanouts of these edge types, and tr_sample_spec_set_fanout() ends it:
- * edge types that are drawn together have the same direction and replace alike, else what draws by the
- * spec fails with TR_EINVAL. Edges are excluded before the draw; TR_EUNSUPPORTED of what draws where
- * some have weights or a mask, or the sampler is LABOR. Each row is drawn once for each of the types.
- * TR_ERANGE names a layer, a node type or a fanout that there is not, and changes nothing. */
+/* Draws `fanout` edges over all edge types together, of those that enter a node type (or, where
+ * these are set to out-edges, leave it), each as likely as the others whatever its type: the edges
+ * of all types are one row, in the types' order, and their blocks share what is drawn of it.
+ * TR_EVERY: of each node type by itself. It sets the fanouts of these edge types, and
+ * tr_sample_spec_set_fanout() ends it: edge types that are drawn together have the same direction
+ * and replace alike, else what draws by the spec fails with TR_EINVAL. Edges are excluded before
+ * the draw; TR_EUNSUPPORTED of what draws where some have weights or a mask, or the sampler is
+ * LABOR. Each row is drawn once for each of the types. TR_ERANGE names a layer, a node type or a
+ * fanout that there is not, and changes nothing. */
 TR_API int tr_sample_spec_set_total(struct tr_sample_spec *spec, uint32_t layer, uint32_t ntype,
                                     int32_t fanout, struct tr_error *error);
 
@@ -154,9 +155,9 @@ struct tr_sample_options {
     const char *features;
     const char *labels;
     /* A set of pairs or edges (tr_pairs_listed(), tr_edges_listed(), tr_edges_range()), of one edge
-     * type or of several (tr_pairs_join()), of this graph: all of it is drawn from, in its order, and ntype, seeds and num_seeds are not read. It
-     * is not empty, and has at most TR_SAMPLE_SEEDS_MAX edges, or half as many pairs. NULL:
-     * those. */
+     * type or of several (tr_pairs_join()), of this graph: all of it is drawn from, in its order,
+     * and ntype, seeds and num_seeds are not read. It is not empty, and has at most
+     * TR_SAMPLE_SEEDS_MAX edges, or half as many pairs. NULL: those. */
     const struct tr_nodes *pairs;
     /* Edges that no layer draws: edge i is the global ID excluded[i] of type excluded_etypes[i], in
      * any order, repeats allowed. They are left out before the draw, so that it is as full as the

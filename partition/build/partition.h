@@ -52,7 +52,8 @@ struct partition_options {
 
 /* The watchers of a run. Both may be NULL; called on the calling thread, between pieces. */
 struct partition_hooks {
-    /* Of so many of what unit says, "edges" or nothing; the texts are constant, but for names of tables. */
+    /* Of so many of what unit says, "edges" or nothing; the texts are constant, but for names of
+     * tables. */
     void (*progress)(void *arg, const char *stage, const char *unit, uint64_t done, uint64_t total);
     void *arg;
     const struct cancel *cancel;

@@ -34,7 +34,8 @@
  *  - Each edge type has a "rev_" one of the same edges turned round: edge i is the reverse of edge i.
  *    A type without an edge, or a node type without a node, is left out.
  *  - "label" of a package is its first tag of the facet "role", such as program or shared-lib, -1
- *    without one or where it is TODO; tags of that facet are no nodes. Packages without a label are in no mask.
+ *    without one or where it is TODO; tags of that facet are no nodes. Packages without a label are
+ *    in no mask.
  */
 #ifndef PARTITION_IMPORT_DEBIAN_H
 #define PARTITION_IMPORT_DEBIAN_H
@@ -65,8 +66,8 @@ struct debian_input {
     const char *sources_name;
 };
 
-/* Reads input to its end and writes the graph "debian" at path. facts may be NULL, and
- * are zero of a graph with types. TR_EFORMAT names the line; an input without packages is TR_EFORMAT too. */
+/* Reads input to its end and writes the graph "debian" at path. facts may be NULL, and are zero of
+ * a graph with types. TR_EFORMAT names the line; an input without packages is TR_EFORMAT too. */
 int debian_import(const struct debian_input *input, const char *path,
                   const struct raw_write_options *write, struct debian_facts *facts,
                   struct error *error);

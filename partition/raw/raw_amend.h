@@ -47,8 +47,8 @@ int raw_amend_add_table(struct raw_amend *amend, struct amend_rows_of of, const 
 int raw_amend_rows(struct raw_amend *amend, uint32_t table, uint64_t count, const void *rows,
                    struct error *error);
 
-/* Checks that each table has a row for each node, or edge, and makes them a part of the graph. Files that
- * they replaced and that nothing names any more are removed. */
+/* Checks that each table has a row for each node, or edge, and makes them a part of the graph.
+ * Files that they replaced and that nothing names any more are removed. */
 int raw_amend_commit(struct raw_amend *amend, struct error *error);
 /* Leaves nothing behind; harmless on NULL. */
 void raw_amend_abort(struct raw_amend *amend);

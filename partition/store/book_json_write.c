@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Writing NAME.json. jansson leaves out what it has no memory for, so each value is put into the
- * document through book_put() or book_append(), which remember that one is missing; then nothing is written.
+ * document through book_put() or book_append(), which remember that one is missing; then nothing is
+ * written.
  */
 #include "partition/store/book_json.h"
 

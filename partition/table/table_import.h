@@ -5,7 +5,8 @@
  *  - Nodes are numbered in the order in which their names come first: those of the nodes table, by
  *    its rows, then those that edges alone have. The names are written beside the graph.
  *  - "feat": the columns of numbers as they are, but those with a value beyond TABLE_SCALED_FROM,
- *    which get mean 0 and deviation 1, those of lists of numbers place by place; and a column of 0 and 1 for each value of a column of
+ *    which get mean 0 and deviation 1, those of lists of numbers place by place; and a column of 0
+ *    and 1 for each value of a column of
  *    texts that has at most TABLE_ONE_HOT_MAX, which a model can learn from, as it cannot from the
  *    number of a value. A column with more values becomes an int32 table of its own, with the
  *    values' numbers; one with more than TABLE_CATEGORIES_MAX is not read.

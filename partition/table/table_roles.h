@@ -58,8 +58,9 @@ struct table_roles {
     uint32_t graph;
 };
 
-/* label_sets: the column of labels has several a node. The reader's first line is looked at, not skipped; a comment before it is the header where its
- * names are known and those of the first line are not. Fails on the reader. */
+/* label_sets: the column of labels has several a node. The reader's first line is looked at, not
+ * skipped; a comment before it is the header where its names are known and those of the first line
+ * are not. Fails on the reader. */
 int table_roles_of_edges(struct table_roles *roles, struct table_reader *reader,
                          enum table_header header, const struct table_edge_names *names);
 int table_roles_of_nodes(struct table_roles *roles, struct table_reader *reader,

@@ -123,8 +123,8 @@ int files_read_all(struct files *files, const char *path, size_t size_max, char 
                    size_t *size, struct error *error);
 
 int files_rename(struct files *files, const char *from, const char *to, struct error *error);
-/* TR_EINVAL where a user names a folder, or a device, a pipe or a link, for a file that is written aside and then
- * renamed: the name would stand for a plain file after that. */
+/* TR_EINVAL where a user names a folder, or a device, a pipe or a link, for a file that is written
+ * aside and then renamed: the name would stand for a plain file after that. */
 int files_check_output(struct files *files, const char *path, struct error *error);
 /* The folder and those above it, with their names synced; existing ones are fine. */
 int files_make_folders(struct files *files, const char *path, struct error *error);

@@ -4,10 +4,11 @@
  * happened, with its time (troupe-events(5)). The launcher of a job is its one writer, or the process
  * that trains without one.
  *
- * Lines are appended whole, several at once in one write; where the disk takes a part of it, the next
- * write goes on there. What a writer that was killed left of a line is ended by the next one, so that a
- * reader loses that line alone. The file is not synced: a history is worth no wait. Before the file is opened, and while the disk takes nothing, lines wait in
- * memory up to a bound; then they are lost, which the next line says.
+ * Lines are appended whole, several at once in one write; where the disk takes a part of it, the
+ * next write goes on there. What a writer that was killed left of a line is ended by the next one,
+ * so that a reader loses that line alone. The file is not synced: a history is worth no wait.
+ * Before the file is opened, and while the disk takes nothing, lines wait in memory up to a bound;
+ * then they are lost, which the next line says.
  *
  * The history is bounded: a file of HISTORY_BYTES_MAX becomes events.1.jsonl, in the place of the
  * one before, and a new one is begun.

@@ -209,8 +209,8 @@ static struct tr_batch *first_batch(struct tr_graph *graph, uint32_t batch_size)
     return batch;
 }
 
-/* Ends have the positions at which the order of the epoch brings them first, whatever their types: those
- * of a batch begin as those of a longer one do, which a sampler finds in several pieces. */
+/* Ends have the positions at which the order of the epoch brings them first, whatever their types:
+ * those of a batch begin as those of a longer one do, which a sampler finds in several pieces. */
 static void check_pieces(struct tr_graph *graph)
 {
     struct tr_batch *few = first_batch(graph, 400), *many = first_batch(graph, 1u << 20);
@@ -320,8 +320,8 @@ static uint64_t run_draw(struct tr_graph *graph, struct tr_nodes *set, const str
     return digest;
 }
 
-/* Any edge may stand for the reverse of one, or none: here the one of the rank that mirrors its own, but
- * for one of seven. */
+/* Any edge may stand for the reverse of one, or none: here the one of the rank that mirrors its
+ * own, but for one of seven. */
 static void rank_reverses(struct tr_nodes *all, uint64_t *ids, uint64_t *reverses)
 {
     size_t count = tr_nodes_count(all);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the live page keeps: rows and notices behind any look, whole JSON, and no more than its bound. */
+/* What the live page keeps: rows and notices behind any look, whole JSON, and no more than its
+ * bound. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -34,7 +34,8 @@ void made_graph_destroy(struct made_graph *graph);
 /* Gives the edges weights: from 0 to 2, one in eight of them 0. */
 void made_graph_weigh(struct made_graph *graph, uint64_t seed);
 
-/* Partitions by the owner of each node; weights are the edges' feature "weight"; features are stored as dtype (TR_F32 or TR_F64). */
+/* Partitions by the owner of each node; weights are the edges' feature "weight"; features are
+ * stored as dtype (TR_F32 or TR_F64). */
 struct made_parts {
     uint32_t count;
     struct graph_part **parts;

@@ -92,7 +92,8 @@ static void destroy_variant(struct variant *variant)
     free(variant);
 }
 
-/* Each edge stands for times_of() edges; of gcn for as many as its node has edges for each drawn one. */
+/* Each edge stands for times_of() edges; of gcn for as many as its node has edges for each drawn
+ * one. */
 static struct variant *weigh(const struct mini_batch *batch, bool as_even)
 {
     struct variant *variant = create_variant(batch);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pages: what comes from outside stays text, whatever it holds; pictures are bounded and can be read. */
+/* Pages: what comes from outside stays text, whatever it holds; pictures are bounded and can be
+ * read. */
 #include <float.h>
 #include <math.h>
 #include <setjmp.h>

@@ -243,7 +243,8 @@ static void expect_refused(struct model *model, const struct mini_batch *batch)
     assert_true(error.text[0] != '\0');
 }
 
-/* Authors write papers and papers are by authors, which is the same; who cites and knows whom is not. */
+/* Authors write papers and papers are by authors, which is the same; who cites and knows whom is
+ * not. */
 enum { WRITES, CITES, BY, KNOWS };
 static const struct model_ntype NTYPES[] = { { "paper", FEATURES, 0 }, { "author", 0, 80 } };
 static const struct model_etype ETYPES[] = { { "author:writes:paper", 1, 0 },

@@ -302,7 +302,8 @@ static void begin_links(const char *type, const char *reverse)
     begin(&options, false);
 }
 
-/* A reverse that no name says was named, and is named again; so is a type that has another's reverses. */
+/* A reverse that no name says was named, and is named again; so is a type that has another's
+ * reverses. */
 static void types_of_edges_may_be_left_out_where_names_say_them(void **state)
 {
     (void)state;
