@@ -27,8 +27,16 @@ libtr_cli_public_la_SOURCES = \
     cli/infer_files.c \
     cli/infer_files.h \
     cli/cmd_inspect.c \
+    cli/inspect_checkpoints.c \
+    cli/inspect_checkpoints.h \
+    cli/inspect_graph.c \
+    cli/inspect_graph.h \
+    cli/inspect_history.c \
+    cli/inspect_history.h \
     cli/inspect_ids.c \
     cli/inspect_ids.h \
+    cli/inspect_run.c \
+    cli/inspect_run.h \
     cli/inspect_runs.c \
     cli/inspect_runs.h \
     cli/own_ids.c \

@@ -1,216 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The observer of a job: a node that is not in the plan, whose actor asks every process for its
- * status again and again.
- *
- * Invariants:
- * - What was seen of a process is written by the actor and read by callers, under the mutex.
- * - A thread in a call is counted in inside. tr_observer_close() wakes those that wait, joins the
- *   node, after which no actor is left, and frees when no thread is inside.
+ * status again and again. This file opens and closes it, and waits for answers.
  */
-#include <inttypes.h>
-#include <jansson.h>
-#include <math.h>
-#include <pthread.h>
-#include <stdatomic.h>
+#include "launch/observer.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <troupe/observe.h>
-
-#include "actors/cluster/cluster.h"
-#include "actors/report/status.h"
 #include "api/public_error.h"
-#include "api/schema.h"
 #include "api/sized.h"
-#include "launch/job_key.h"
-#include "launch/status_view.h"
 #include "partition/store/book_json.h"
 #include "runtime/base/deadline.h"
-#include "runtime/base/fork_mark.h"
-#include "runtime/core/call.h"
-#include "runtime/core/directory.h"
-#include "runtime/core/timer.h"
 #include "runtime/event/env_event.h"
 #include "schemas/messages.h"
 
-/* A process that does not answer in this time is shown as down; it is asked again. */
-#define OBSERVER_ANSWER_NS UINT64_C(3000000000)
-#define OBSERVER_EVERY_NS UINT64_C(1000000000)
 #define STOP_NS UINT64_C(2000000000) /* its actors have nothing to finish */
 #define LOOK_NS 20000000             /* between looks for an interrupt, which may only set a flag */
-
-struct tr_observer;
-
-/* The last that was seen of a process. */
-struct observer_seen {
-    json_t *document;              /* NULL: it does not answer */
-    uint64_t round_trip_ns;        /* of the last answer */
-    uint64_t at_ns;                /* when it came */
-    uint64_t answers;              /* and failures: so often was it asked */
-    double cpus;                   /* processors in use between two answers; below 0: one came */
-    char why[TR_OBSERVER_WHY_MAX]; /* no connection was made since the last answer; "" */
-};
-
-/* One process, as the actor asks it. */
-struct observed_process {
-    struct tr_observer *observer;
-    uint32_t process;
-    struct address status; /* none: to be looked up */
-    uint64_t asked_ns;
-    struct timer again;
-    char roles[64];
-    struct observer_seen seen; /* guarded by the observer's mutex */
-};
-
-struct tr_observer {
-    struct fork_mark *mark;
-    /* A wait that began when they differed, or during which an interrupt came, is cancelled. */
-    atomic_uint interrupts;
-    atomic_uint resumed; /* as many interrupts were over */
-    struct cluster cluster;
-    struct cluster_plan plan;
-    struct job_key key;
-    struct security *security;
-    struct env *env;
-    struct kinds kinds;
-    struct node *node;
-    pthread_mutex_t mutex;          /* guards all below */
-    pthread_cond_t changed;         /* an answer came, the observer is closed, a thread left */
-    struct observed_process *asked; /* [plan.plan.num_processes] */
-    uint32_t inside;
-    bool closing;
-};
-
-static void observer_ask(struct actor *self, void *arg);
-
-/* Processors that a process used since its answer before. */
-static double observer_cpus(const struct observer_seen *seen, json_t *document, uint64_t now_ns)
-{
-    const char *const key = "cpu_seconds";
-    double before = json_number_value(json_object_get(seen->document, key));
-    double used = json_number_value(json_object_get(document, key)) - before;
-    double seconds = (double)(now_ns - seen->at_ns) / 1e9;
-    /* Less than before: it is another life of the process. */
-    bool known = seen->document != NULL && document != NULL && seconds > 0 && used >= 0 &&
-                 isfinite(used);
-    return known ? used / seconds : -1;
-}
-
-static void observer_note(struct actor *self, struct observed_process *asked, json_t *document)
-{
-    struct tr_observer *observer = asked->observer;
-    uint64_t now_ns = actor_now_ns(self);
-    pthread_mutex_lock(&observer->mutex);
-    asked->seen.cpus = observer_cpus(&asked->seen, document, now_ns);
-    json_decref(asked->seen.document);
-    asked->seen.document = document;
-    asked->seen.at_ns = now_ns;
-    asked->seen.round_trip_ns = now_ns - asked->asked_ns;
-    asked->seen.answers++;
-    if (document != NULL)
-        asked->seen.why[0] = '\0';
-    pthread_cond_broadcast(&observer->changed);
-    pthread_mutex_unlock(&observer->mutex);
-    /* The timer starts behind the note, whatever that says: each question leads to the next. */
-    timer_start(self, &asked->again, now_ns + OBSERVER_EVERY_NS, observer_ask, asked);
-}
-
-static void observer_failed(struct actor *self, struct observed_process *asked)
-{
-    asked->status = ADDRESS_NONE;
-    observer_note(self, asked, NULL);
-}
-
-static void observer_answered(struct actor *self, void *arg, int status, struct message *reply)
-{
-    struct observed_process *asked = arg;
-    json_t *document = NULL;
-    if (status == 0 && reply->frame.kind == MSG_STATUS_REPLY)
-        document = status_view_parse(message_body(reply), reply->frame.body_bytes);
-    /* The reply is read before it is released, and released before anything returns. */
-    message_release(self, reply);
-    if (status == TR_ECANCELED)
-        return; /* we end */
-    if (document != NULL)
-        observer_note(self, asked, document);
-    else
-        observer_failed(self, asked);
-}
-
-/* On the loop too, but not in the actor. */
-static void note_apart(void *arg, uint32_t node, const char *why)
-{
-    struct tr_observer *observer = arg;
-    if (node >= observer->plan.plan.num_processes)
-        return;
-    pthread_mutex_lock(&observer->mutex);
-    snprintf(observer->asked[node].seen.why, TR_OBSERVER_WHY_MAX, "%s", why);
-    pthread_mutex_unlock(&observer->mutex);
-}
-
-static void ask_status(struct actor *self, struct observed_process *asked)
-{
-    struct message *request = message_create(self, MSG_STATUS_REQUEST);
-    if (request == NULL) {
-        observer_failed(self, asked);
-        return;
-    }
-    ((struct msg_status_request *)message_head(request))->version = STATUS_VERSION;
-    /* The time is noted before the call, whose failure is noted with it too. */
-    asked->asked_ns = actor_now_ns(self);
-    if (actor_call(self, asked->status, request, asked->asked_ns + OBSERVER_ANSWER_NS,
-                   observer_answered, asked, NULL) < 0)
-        observer_failed(self, asked);
-}
-
-static void observer_found(struct actor *self, void *arg, int status, struct address address)
-{
-    struct observed_process *asked = arg;
-    if (status == TR_ECANCELED)
-        return;
-    if (status != 0) {
-        observer_failed(self, asked);
-        return;
-    }
-    asked->status = address;
-    ask_status(self, asked);
-}
-
-static void observer_ask(struct actor *self, void *arg)
-{
-    struct observed_process *asked = arg;
-    if (!address_is_none(asked->status)) {
-        ask_status(self, asked);
-        return;
-    }
-    asked->asked_ns = actor_now_ns(self);
-    if (directory_wait_at(self, asked->process, STATUS_NAME, asked->asked_ns + OBSERVER_ANSWER_NS,
-                          observer_found, asked) < 0)
-        observer_failed(self, asked);
-}
-
-static int observer_start(struct actor *self, const void *arg)
-{
-    struct tr_observer *observer = (void *)(uintptr_t)arg;
-    for (uint32_t p = 0; p < observer->plan.plan.num_processes; p++)
-        observer_ask(self, &observer->asked[p]);
-    return 0;
-}
-
-static int observer_receive(struct actor *self, struct message *message)
-{
-    actor_refuse(self, message, TR_EUNSUPPORTED);
-    return 0;
-}
-
-static const struct actor_ops observer_ops = {
-    .name = "observer",
-    .start = observer_start,
-    .receive = observer_receive,
-};
 
 static int find_key(struct tr_observer *observer, const struct tr_observer_options *options,
                     int64_t timeout_ns, struct error *error)
@@ -321,7 +129,7 @@ static int observer_join(struct tr_observer *observer, struct error *error)
         .security = observer->security,
         .insecure_network = observer->cluster.insecure_network,
         .window_bytes = observer->cluster.limits.window_bytes,
-        .apart = note_apart,
+        .apart = observer_note_apart,
         .apart_arg = observer,
     };
     /* The links come before the first actor and before the start: an actor without a router would
@@ -329,7 +137,7 @@ static int observer_join(struct tr_observer *observer, struct error *error)
      * started. */
     int rv = links_create(observer->node, &options, error);
     free(peers);
-    const struct actor_options root = { .ops = &observer_ops, .arg = observer };
+    const struct actor_options root = { .ops = &observer_actor_ops, .arg = observer };
     struct address address;
     if (rv == 0 && ((rv = node_spawn(observer->node, &root, &address)) != 0 ||
                     (rv = node_start(observer->node)) != 0))
@@ -416,9 +224,7 @@ int tr_observer_open(const struct tr_observer_options *caller, int64_t timeout_n
     return 0;
 }
 
-/* Begins a call: with 0 the mutex is held, and the observer stays until observer_leave(). Nothing
- * of it is read after that: a close may have freed it. */
-static int observer_enter(struct tr_observer *observer, struct tr_error *error)
+int observer_enter(struct tr_observer *observer, struct tr_error *error)
 {
     /* This is asked before the mutex, which another thread may have held at the fork. */
     if (fork_mark_is_child(observer->mark))
@@ -428,7 +234,7 @@ static int observer_enter(struct tr_observer *observer, struct tr_error *error)
     return 0;
 }
 
-static void observer_leave(struct tr_observer *observer)
+void observer_leave(struct tr_observer *observer)
 {
     observer->inside--;
     /* The others are woken under the mutex: when it is given up the observer may be freed. */
@@ -449,170 +255,6 @@ void tr_observer_close(struct tr_observer *observer)
         pthread_cond_wait(&observer->changed, &observer->mutex);
     pthread_mutex_unlock(&observer->mutex);
     observer_destroy(observer);
-}
-
-/* What the trainers of all processes have come to. */
-struct job_training {
-    uint32_t losses;
-    bool has_score;
-    double loss, score, seeds_per_s, checkpoint_age_s;
-    uint64_t seeds, checkpoint;
-    char score_name[JOB_SCORE_NAME_MAX];
-};
-
-static void add_training(struct job_training *all, const struct status_view *view)
-{
-    const struct job_progress_now *one = &view->progress;
-    all->losses += one->has_loss;
-    all->loss += one->has_loss ? one->loss : 0;
-    all->seeds += one->seeds;
-    all->seeds_per_s += view->seeds_per_s;
-    if (one->has_score && !all->has_score) {
-        all->has_score = true;
-        all->score = one->score;
-        snprintf(all->score_name, sizeof all->score_name, "%s", one->score_name);
-    }
-    /* The last checkpoint, as old as the one that saw it first says. */
-    bool sees = one->has_checkpoint && view->checkpoint_age_s >= 0;
-    if (sees &&
-        (all->checkpoint_age_s < 0 || one->checkpoint > all->checkpoint ||
-         (one->checkpoint == all->checkpoint && view->checkpoint_age_s > all->checkpoint_age_s))) {
-        all->checkpoint = one->checkpoint;
-        all->checkpoint_age_s = view->checkpoint_age_s;
-    }
-}
-
-int tr_observer_job(struct tr_observer *observer, struct tr_job_status *status,
-                    struct tr_error *error)
-{
-    struct job_progress_now job = { 0 };
-    struct job_training training = { .checkpoint_age_s = -1 };
-    struct status_view view;
-    uint32_t num_up = 0, count;
-    int rv = observer_enter(observer, error);
-    if (rv != 0)
-        return rv;
-    count = observer->plan.plan.num_processes;
-    for (uint32_t p = 0; p < count; p++)
-        if (observer->asked[p].seen.document != NULL) {
-            status_view_add_job(&job, observer->asked[p].seen.document);
-            status_view_fill(&observer->plan, p, observer->asked[p].seen.document, 0, &view);
-            add_training(&training, &view);
-            num_up++;
-        }
-    const char *const name = observer->cluster.name;
-    observer_leave(observer);
-    struct tr_job_status known = {
-        .name = name,
-        .num_processes = count,
-        .num_up = num_up,
-        .era = job.era,
-        .epoch = job.epoch,
-        .epochs = job.epochs,
-        .step = job.step,
-        .steps = job.steps,
-        .has_checkpoint = job.has_checkpoint,
-        .checkpoint = job.checkpoint,
-        .checkpoint_age_s = job.has_checkpoint && training.checkpoint == job.checkpoint
-                                ? training.checkpoint_age_s
-                                : -1,
-        .has_loss = training.losses != 0,
-        .loss = training.losses != 0 ? training.loss / training.losses : 0,
-        .has_score = training.has_score,
-        .score = training.score,
-        .seeds = training.seeds,
-        .seeds_per_s = training.seeds_per_s,
-    };
-    snprintf(known.score_name, sizeof known.score_name, "%s", training.score_name);
-    return sized_write(status, &known, sizeof known, "tr_job_status", error);
-}
-
-int tr_observer_process(struct tr_observer *observer, uint32_t process,
-                        struct tr_process_status *status, struct tr_error *error)
-{
-    struct status_view view;
-    int rv = observer_enter(observer, error);
-    if (rv != 0)
-        return rv;
-    const uint32_t count = observer->plan.plan.num_processes;
-    if (process >= count) {
-        observer_leave(observer);
-        return schema_refuse("process", process, count, error);
-    }
-    const struct observed_process *asked = &observer->asked[process];
-    status_view_fill(&observer->plan, process, asked->seen.document, asked->seen.round_trip_ns,
-                     &view);
-    /* All that follows is copied before the call leaves: a close may free the observer then. */
-    const uint64_t at_ns = asked->seen.at_ns, answers = asked->seen.answers;
-    const double cpus = asked->seen.cpus;
-    char why[TR_OBSERVER_WHY_MAX];
-    snprintf(why, sizeof why, "%s", asked->seen.why);
-    observer_leave(observer);
-    struct tr_process_status known = {
-        .host = view.host,
-        .roles = asked->roles,
-        .up = view.up,
-        .incarnation = view.incarnation,
-        .links = view.links,
-        .links_up = view.links_up,
-        .restarts = (uint32_t)view.restarts,
-        .uptime_s = view.uptime_s,
-        .round_trip_s = view.lag_ms / 1e3,
-        .at_ns = at_ns,
-        .asked = answers,
-        .sent_bytes = view.sent_bytes,
-        .received_bytes = view.received_bytes,
-        .queued_bytes = view.queued_bytes,
-        .credit_bytes = view.credit_bytes,
-        .mailbox_messages = view.mailbox_messages,
-        .mailbox_bytes = view.mailbox_bytes,
-        .batch_bytes = view.batch_bytes,
-        .batches_made = view.made,
-        .batches_taken = view.taken,
-        .rss_bytes = view.rss_bytes,
-        .cpu_s = view.cpu_s,
-        .cpus = cpus >= 0 ? cpus : view.cpus,
-        .has_loss = view.progress.has_loss,
-        .has_score = view.progress.has_score,
-        .epoch = view.progress.epoch,
-        .step = view.progress.step,
-        .steps = view.progress.steps,
-        .seeds = view.progress.seeds,
-        .seeds_per_s = view.seeds_per_s,
-        .loss = view.progress.loss,
-        .score = view.progress.score,
-    };
-    snprintf(known.score_name, sizeof known.score_name, "%s", view.progress.score_name);
-    if (!view.up)
-        snprintf(known.why, sizeof known.why, "%s",
-                 why[0] != '\0' ? why
-                 : answers == 0 ? "it has not been asked yet"
-                                : "it is connected, and does not answer within 3 seconds");
-    return sized_write(status, &known, sizeof known, "tr_process_status", error);
-}
-
-int tr_observer_link(struct tr_observer *observer, uint32_t process, uint32_t link,
-                     struct tr_link_status *status, struct tr_error *error)
-{
-    struct status_link_view view;
-    int rv = observer_enter(observer, error);
-    if (rv != 0)
-        return rv;
-    const uint32_t count = observer->plan.plan.num_processes;
-    bool found = process < count &&
-                 status_view_link(observer->asked[process].seen.document, link, &view);
-    observer_leave(observer);
-    if (process >= count)
-        return schema_refuse("process", process, count, error);
-    if (!found)
-        return tr_error_set(error, TR_ERANGE, "process %u told of no link %u", process, link);
-    const struct tr_link_status known = { .process = view.process,
-                                          .up = view.up,
-                                          .sent_bytes = view.sent_bytes,
-                                          .received_bytes = view.received_bytes,
-                                          .queued_bytes = view.queued_bytes,
-                                          .silent_s = view.silent_s };
-    return sized_write(status, &known, sizeof known, "tr_link_status", error);
 }
 
 /* Under the mutex. */

@@ -24,6 +24,9 @@ libtr_launch_la_SOURCES = \
     launch/line_reader.c \
     launch/line_reader.h \
     launch/observer.c \
+    launch/observer.h \
+    launch/observer_actor.c \
+    launch/observer_status.c \
     launch/notice_print.c \
     launch/notice_print.h \
     launch/own_process.c \
