@@ -222,6 +222,19 @@ def test_what_cannot_be_drawn_by_is_refused(drawn: troupe.DistGraph) -> None:
         troupe.NeighborSampler([2], mask="w").draw(drawn, [1])
     with pytest.raises(errors.NotFound, match='no edge type has a feature "v"'):
         troupe.NeighborSampler([2], prob="v").draw(drawn, [1])
+    sampler = troupe.NeighborSampler([2])
+    for none in ([], {}, {drawn.ntypes[0]: []}, {drawn.ntypes[0]: None}):
+        with pytest.raises(errors.InvalidArgument, match="seeds: there are none"):
+            sampler.draw(drawn, none)
+    with pytest.raises(errors.NotFound, match="no node type 'nope'"):
+        sampler.draw(drawn, {"nope": []})
+    for wrong in (2**64, -1):
+        with pytest.raises(errors.OutOfRange, match=f"seed={wrong}"):
+            sampler.draw(drawn, [1], seed=wrong)
+    with pytest.raises(errors.OutOfRange, match=f"batch_size={2**32}"):
+        troupe.DistNodeDataLoader(drawn, [1], sampler, batch_size=2**32)
+    with pytest.raises(TypeError, match=r"batch_size=1\.5"):
+        troupe.DistNodeDataLoader(drawn, [1], sampler, batch_size=1.5)  # type: ignore[arg-type]
     with pytest.raises(errors.InvalidArgument, match="null character"):
         troupe.NeighborSampler([2], prob="w\0v").draw(drawn, [1])
     for wrong in (1.5, "3", None, float("nan")):

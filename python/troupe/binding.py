@@ -111,7 +111,7 @@ _kept: weakref.WeakKeyDictionary[Any, list[Any]] = weakref.WeakKeyDictionary()
 
 
 def filled(value: Any, **fields: Any) -> Any:
-    """Sets fields of a struct; None leaves a default."""
+    """Sets fields of a struct; None leaves a default. A number that does not fit is named."""
     for name, field in fields.items():
         if field is None:
             continue
@@ -119,7 +119,12 @@ def filled(value: Any, **fields: Any) -> Any:
             field = encoded(field)
         if isinstance(field, ffi.CData):
             _kept.setdefault(value, []).append(field)
-        setattr(value, name, field)
+        try:
+            setattr(value, name, field)
+        except OverflowError as error:
+            raise errors.OutOfRange(f"{name}={field!r}: {error}") from None
+        except TypeError as error:
+            raise TypeError(f"{name}={field!r}: {error}") from None
     return value
 
 

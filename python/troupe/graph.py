@@ -381,7 +381,7 @@ class DistGraph:
                 *both,
             )
         found = degrees.astype(np.int64)
-        if isinstance(ids, int):
+        if isinstance(ids, (int, np.integer)):
             return int(found[0])
         return id_tensor(found, self.tensors)
 
@@ -396,7 +396,9 @@ class DistGraph:
 
     def _degrees_along(self, ids: Any, etype: EtypeName, out: bool) -> Any:
         found = edge_queries.degrees(self, slice(None) if ids is None else ids, etype, out)
-        return int(found[0]) if isinstance(ids, int) else id_tensor(found, self.tensors)
+        if isinstance(ids, (int, np.integer)):
+            return int(found[0])
+        return id_tensor(found, self.tensors)
 
     def out_degrees(self, u: Any = None, ntype: str | None = None, etype: EtypeName = None) -> Any:
         """Out-degrees in the whole graph, as `in_degrees`.

@@ -180,12 +180,14 @@ class NeighborSampler(BlockSampler):
         Batch
             The same seeds, fanouts and seed give the same batch on any placement.
         """
-        given: dict[str | None, Any] = {None: seeds}
-        if isinstance(seeds, Mapping):
-            given = {k: v for k, v in seeds.items() if v is not None and len(v)}
-        of = {g.types.ntype(name): ids for name, ids in given.items()}
-        lists = [g.checked_ids(ids, False, ntype) for ntype, ids in of.items()]
-        ids = np.concatenate(lists) if lists else np.empty(0, np.int64)
+        given = seeds if isinstance(seeds, Mapping) else {None: seeds}
+        every = {g.types.ntype(name): ids for name, ids in given.items() if ids is not None}
+        checked = {ntype: g.checked_ids(ids, False, ntype) for ntype, ids in every.items()}
+        of = {ntype: ids for ntype, ids in checked.items() if len(ids)}
+        if not of:
+            raise errors.InvalidArgument("seeds: there are none; give at least one node")
+        lists = list(of.values())
+        ids = np.concatenate(lists)
         spec = self.spec(g)
         for of_edges, number, feature, where in tables:
             name_of_table = encoded(feature)
@@ -193,7 +195,7 @@ class NeighborSampler(BlockSampler):
         options = made(
             "tr_sample_options",
             spec=spec,
-            ntype=next(iter(of), 0),
+            ntype=next(iter(of)),
             seeds=id_pointer(ids),
             num_seeds=len(ids),
             seed=g.next_seed() if seed is None else seed,
