@@ -14,6 +14,7 @@
 #include "cli/infer_files.h"
 #include "cli/lib/canceller.h"
 #include "cli/lib/class_names.h"
+#include "cli/lib/command_log.h"
 #include "cli/lib/fail.h"
 #include "cli/lib/graph_path.h"
 #include "cli/lib/next_step.h"
@@ -103,12 +104,10 @@ static void cmd_infer_show(const struct tr_model_event *event, const struct canc
     /* Relaxed: the flag carries no other data. */
     if (event->kind == TR_MODEL_STUCK &&
         atomic_load_explicit(&canceller->signals.cancelled, memory_order_relaxed)) {
-        fputs("troupe infer: " STOPPED, stderr);
+        fputs("troupe infer: " STOPPED "\n", stderr);
     } else {
-        fputs("troupe: ", stderr);
-        fail_print(event->text, OPTIONS);
+        command_log_message(NULL, "warn", "troupe", event->text, OPTIONS);
     }
-    fputc('\n', stderr);
     if (event->kind == TR_MODEL_STUCK) {
         fflush(NULL);
         _exit(EXIT_FAILED);
@@ -360,7 +359,7 @@ static int infer_run(const struct invocation *invocation, const void *values)
     if (rv == 0 && infer->by_class)
         rv = check_by_class(infer->run, graph, &names, &error);
     if (rv == 0)
-        rv = canceller_begin(&canceller, NULL, &error);
+        rv = canceller_begin(&canceller, NULL, NULL, &error);
     if (rv == 0) {
         rv = cmd_infer_infer(graph, infer, &names, &canceller, &error);
         canceller_end(&canceller);

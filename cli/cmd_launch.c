@@ -17,8 +17,8 @@
 #include "cli/launch/detached.h"
 #include "cli/launch/launch_show.h"
 #include "cli/lib/command.h"
+#include "cli/lib/command_log.h"
 #include "cli/lib/fail.h"
-#include "cli/lib/log_file.h"
 #include "cli/lib/self_pipe.h"
 
 /* How observers are let in, as troupe-status(1) says. */
@@ -32,15 +32,11 @@ struct launch_values {
     uint64_t master_port;
     bool no_copy;
     bool dry_run;
-    const char *log;
-    int log_format; /* enum launch_log_format */
+    struct command_log_values log;
     bool detach;
     bool json;
     bool quiet;
 };
-
-/* As the choices of --log-format. */
-enum launch_log_format { LOG_TEXT, LOG_JSON };
 
 /* The job as this command runs it. */
 struct launching {
@@ -90,18 +86,7 @@ static const struct option_spec OPTIONS[] = {
       .kind = OPTION_FLAG,
       .offset = offsetof(struct launch_values, dry_run),
       .help = "print the commands, start nothing" },
-    { .name = "log",
-      .kind = OPTION_TEXT,
-      .offset = offsetof(struct launch_values, log),
-      .metavar = "FILE",
-      .made = true,
-      .help = "append what the job says to this file, which SIGHUP opens again" },
-    { .name = "log-format",
-      .kind = OPTION_CHOICE,
-      .offset = offsetof(struct launch_values, log_format),
-      .choices = "text|json",
-      .fallback = "text",
-      .help = "lines of the file" },
+    COMMAND_LOG_OPTION_ROWS(struct launch_values, log, "the job says"),
     { .name = "detach",
       .kind = OPTION_FLAG,
       .offset = offsetof(struct launch_values, detach),
@@ -337,19 +322,16 @@ static int run_launch(const struct invocation *invocation, struct launching *lau
 static void log_end(const struct launching *launching, int code, const struct tr_error *error)
 {
     const char *text = code == EXIT_DONE ? "the job is complete" : error->message;
-    const struct log_line line = { .level = code == EXIT_DONE ? "info" : "error",
-                                   .text = text,
-                                   .text_bytes = strlen(text) };
-    log_file_write(&launching->log, &line);
+    command_log_say(&launching->log, code == EXIT_DONE ? "info" : "error", "", text);
 }
 
 static int run_logged(const struct invocation *invocation, struct launching *launching)
 {
     const struct launch_values *values = launching->values;
     struct tr_error error = TR_ERROR_INIT;
-    int rv = job_mark_take(&launching->mark, values->log, &error);
+    int rv = job_mark_take(&launching->mark, values->log.path, &error);
     if (rv == 0)
-        rv = log_file_open(&launching->log, values->log, values->log_format == LOG_JSON, &error);
+        rv = command_log_open(&launching->log, &values->log, &error);
     int code = rv == 0 ? run_launch(invocation, launching, &error) : fail(invocation, &error);
     if (rv == 0)
         log_end(launching, code, &error);
@@ -366,7 +348,7 @@ static int end_detached(const struct invocation *invocation, const struct launch
         return fail(invocation, error);
     if (code == EXIT_DONE && !values->quiet)
         printf("the job runs; watch it: troupe attach %s; stop it: troupe attach --stop %s\n",
-               values->log, values->log);
+               values->log.path, values->log.path);
     return code;
 }
 
@@ -376,12 +358,12 @@ static int cmd_launch_run(const struct invocation *invocation, const void *value
     const struct launch_values *v = values;
     struct tr_error error = TR_ERROR_INIT;
     int code;
-    if (v->detach && v->log == NULL) {
+    if (v->detach && v->log.path == NULL) {
         (void)tr_error_set(&error, TR_EINVAL,
                            "--detach: give --log FILE, where the job says what it does");
         return fail_usage(invocation, &error);
     }
-    if (v->log == NULL || v->dry_run)
+    if (v->log.path == NULL || v->dry_run)
         return run_launch(invocation, &launching, &error);
     if (v->detach && !detach_begin(&launching.detached, &code, &error))
         return end_detached(invocation, v, code, &error);

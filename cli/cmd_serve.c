@@ -15,6 +15,7 @@
 
 #include "cli/launch/job_process.h"
 #include "cli/lib/command.h"
+#include "cli/lib/command_log.h"
 #include "cli/lib/fail.h"
 #include "cli/lib/log_printer.h"
 
@@ -25,6 +26,7 @@
 
 struct serve_values {
     struct process_values process;
+    struct command_log_values log;
     bool map;
     bool replace;
     bool verify;
@@ -43,6 +45,7 @@ struct serving {
 
 static const struct option_spec OPTIONS[] = {
     PROCESS_OPTION_ROWS(struct serve_values, process),
+    COMMAND_LOG_OPTION_ROWS(struct serve_values, log, "the process says"),
     { .name = "map",
       .kind = OPTION_FLAG,
       .offset = offsetof(struct serve_values, map),
@@ -114,13 +117,13 @@ static int forget_run(const struct serving *serving, struct tr_error *error)
     return rv == 0 ? tr_checkpoints_remove(folder, 0, error) : rv;
 }
 
-static int cmd_serve_serve(const struct invocation *invocation, const struct serve_values *values,
-                           uint32_t role)
+static int cmd_serve_serve(const struct invocation *invocation, const void *opaque, uint32_t role)
 {
+    const struct serve_values *values = opaque;
     struct serving serving = { .values = values, .name = invocation->name };
     const char *graph = invocation->num_operands > 0 ? invocation->operands[0] : NULL;
     struct tr_error error = TR_ERROR_INIT;
-    int rv = process_find(&serving.process, &values->process, graph, role, &error);
+    int rv = process_find(&serving.process, &values->process, graph, role, invocation->log, &error);
     if (rv != 0) {
         process_fini(&serving.process);
         return rv == TR_EINVAL || rv == TR_ERANGE ? fail_usage(invocation, &error)
@@ -128,7 +131,7 @@ static int cmd_serve_serve(const struct invocation *invocation, const struct ser
     }
     /* Warnings say which peer is refused and why, at both ends. */
     rv = log_printer_start(&serving.printer, serving.name,
-                           values->verbose ? TR_LOG_INFO : TR_LOG_WARN, &error);
+                           values->verbose ? TR_LOG_INFO : TR_LOG_WARN, invocation->log, &error);
     if (rv != 0) {
         process_fini(&serving.process);
         return fail(invocation, &error);
@@ -160,19 +163,32 @@ static int cmd_serve_serve(const struct invocation *invocation, const struct ser
     return rv == 0 ? EXIT_DONE : process_fail(invocation, &serving.process, &error);
 }
 
-static int run_serve(const struct invocation *invocation, const void *values)
+static int serve_logged(const struct invocation *invocation, const void *values)
 {
     return cmd_serve_serve(invocation, values, TR_ROLE_SERVER);
 }
 
-static int run_sample(const struct invocation *invocation, const void *values)
+static int sample_logged(const struct invocation *invocation, const void *values)
 {
     return cmd_serve_serve(invocation, values, TR_ROLE_SAMPLER);
+}
+
+static int run_serve(const struct invocation *invocation, const void *opaque)
+{
+    const struct serve_values *values = opaque;
+    return command_log_run(invocation, &values->log, serve_logged, values);
+}
+
+static int run_sample(const struct invocation *invocation, const void *opaque)
+{
+    const struct serve_values *values = opaque;
+    return command_log_run(invocation, &values->log, sample_logged, values);
 }
 
 static const char *const SERVE_EXAMPLES[] = {
     "troupe serve --cluster cluster.json --host a",
     "troupe serve g/toy.json --cluster cluster.json --process 2 --metrics 9464",
+    "troupe serve --cluster cluster.json --host a --log /var/log/troupe/serve.log",
     NULL,
 };
 

@@ -388,7 +388,7 @@ static int run_top(const struct invocation *invocation, const void *values)
     int rv = open_observer(invocation, v, &observer, &error);
     if (rv != 0)
         return rv == TR_EINVAL ? fail_usage(invocation, &error) : fail(invocation, &error);
-    rv = signals_start(&signals, cmd_status_interrupt, NULL, observer, &error);
+    rv = signals_start(&signals, cmd_status_interrupt, NULL, observer, NULL, &error);
     if (rv == 0) {
         rv = v->web != NULL ? serve_page(observer, v, &signals, &error)
                             : cmd_status_watch(observer, &signals, &error);

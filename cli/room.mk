@@ -61,6 +61,8 @@ libtr_cli_public_la_SOURCES = \
     cli/lib/canceller.c \
     cli/lib/canceller.h \
     cli/lib/command.h \
+    cli/lib/command_log.c \
+    cli/lib/command_log.h \
     cli/lib/early_signals.c \
     cli/lib/early_signals.h \
     cli/lib/fail.c \

@@ -6,8 +6,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/lib/command_log.h"
+
 /* For the key, which a launcher writes before the process begins: one that takes longer hangs. */
 #define KEY_NS INT64_C(60000000000)
+
+static const char *name_role(uint32_t role)
+{
+    if (role == TR_ROLE_TRAINER)
+        return "trainer";
+    return role == TR_ROLE_SAMPLER ? "sampler" : "server";
+}
 
 /* What a process is started with is wrong: its port is another's, its address is not of this
  * machine, its key is missing. One that is started again had all that once, so it may pass. */
@@ -68,9 +77,9 @@ static int name_metrics(struct process *process, struct tr_error *error)
 }
 
 int process_find(struct process *process, const struct process_values *values, const char *graph,
-                 uint32_t role, struct tr_error *error)
+                 uint32_t role, struct log_file *log, struct tr_error *error)
 {
-    *process = (struct process){ .values = values };
+    *process = (struct process){ .values = values, .log = log };
     struct tr_process_options options;
     const struct tr_process_info unknown = TR_PROCESS_INFO_INIT;
     tr_process_options_init(&options);
@@ -86,6 +95,8 @@ int process_find(struct process *process, const struct process_values *values, c
         rv = tr_process_open(&options, KEY_NS, &process->own, error);
     if (rv == 0)
         rv = tr_process_info(process->own, &process->info, error);
+    if (rv == 0 && log != NULL)
+        log_file_name_process(log, process->info.host_name, name_role(role), process->info.process);
     return rv == 0 ? name_metrics(process, error) : rv;
 }
 
@@ -131,7 +142,7 @@ int process_begin(struct process *process, bool own_signals, struct tr_error *er
     /* The signals start last: where this fails none are to be given back. */
     int rv = tr_process_watch(process->own, error);
     if (rv == 0 && !own_signals)
-        rv = signals_start(&process->signals, interrupt, dump, process, error);
+        rv = signals_start(&process->signals, interrupt, dump, process, process->log, error);
     return rv;
 }
 
@@ -140,22 +151,30 @@ void process_attach(struct process *process, struct tr_session *session)
     tr_process_attach(process->own, session, NULL);
 }
 
-int process_serve_metrics(const char *address, struct tr_graph *graph, bool say_where,
-                          struct tr_error *error)
+void process_warn_metrics(const struct log_file *log, const char *address, const char *reason)
+{
+    char text[TR_ERROR_MESSAGE_MAX + TR_ADDRESS_TEXT_MAX];
+    snprintf(text, sizeof text, "--metrics %s: %s; the process goes on without", address, reason);
+    command_log_say(log, "warn", "troupe", text);
+}
+
+/* Serves OpenMetrics of the graph's node as --metrics has it, for as long as the graph is open. */
+static int serve_metrics(const struct process *process, struct tr_graph *graph,
+                         struct tr_error *error)
 {
     char at[TR_ADDRESS_TEXT_MAX];
     struct tr_error refused = TR_ERROR_INIT;
-    if (address == NULL)
+    if (process->metrics == NULL)
         return 0;
-    int rv = tr_graph_serve_metrics(graph, address, TR_WAIT_FOREVER, at, sizeof at, &refused);
-    if (rv == 0 && say_where)
+    int rv = tr_graph_serve_metrics(graph, process->metrics, TR_WAIT_FOREVER, at, sizeof at,
+                                    &refused);
+    if (rv == 0)
         printf("troupe: metrics %s\n", at);
     if (rv == TR_EINVAL)
         return tr_error_set(error, rv, "--metrics: %s", refused.message);
     /* A port that the last life of this process still holds must not end this one. */
     if (rv != 0)
-        fprintf(stderr, "troupe: --metrics %s: %s; the process goes on without\n", address,
-                refused.message);
+        process_warn_metrics(process->log, process->metrics, refused.message);
     return 0;
 }
 
@@ -165,7 +184,7 @@ int process_ready(struct process *process, struct tr_session *session, struct tr
     /* The session is noted first, so that a dump can be asked for while the metrics are opened;
      * the process is ready last, since they may still be refused. */
     process->session = session;
-    int rv = process_serve_metrics(process->metrics, graph, true, error);
+    int rv = serve_metrics(process, graph, error);
     process->ready = rv == 0;
     return rv == 0 ? tr_process_say_ready(process->own, TR_PROCESS_SAY_NS, error) : rv;
 }

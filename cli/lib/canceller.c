@@ -24,14 +24,14 @@ static void dump(void *arg)
 }
 
 int canceller_begin(struct canceller *canceller, void (*on_dump)(struct tr_task *task),
-                    struct tr_error *error)
+                    struct log_file *log, struct tr_error *error)
 {
     pthread_mutex_init(&canceller->mutex, NULL);
     canceller->on_dump = on_dump;
     canceller->fired = false;
     canceller->task = NULL;
     /* The signals start last: from here on their thread reads all of this. */
-    int rv = signals_start(&canceller->signals, fire, on_dump != NULL ? dump : NULL, canceller,
+    int rv = signals_start(&canceller->signals, fire, on_dump != NULL ? dump : NULL, canceller, log,
                            error);
     if (rv != 0)
         pthread_mutex_destroy(&canceller->mutex);

@@ -2,7 +2,7 @@
 /*
  * The effect of a signal on the task of a command: it cancels it, at once.
  *
- *     canceller_begin(&canceller, &error) -> the task starts -> canceller_watch(&canceller, task)
+ *     canceller_begin(&canceller, ..., &error) -> the task starts -> canceller_watch(&canceller, task)
  *         ... -> canceller_watch(&canceller, NULL) -> tr_task_close(task) -> canceller_end
  *
  * Thread rules: the main thread, one at a time in a process.
@@ -25,9 +25,9 @@ struct canceller {
 };
 
 /* on_dump: called on the signal thread, for the task that is watched; NULL: SIGUSR1 does
- * nothing. */
+ * nothing. log: that SIGHUP opens again; NULL: SIGHUP cancels. */
 int canceller_begin(struct canceller *canceller, void (*on_dump)(struct tr_task *task),
-                    struct tr_error *error);
+                    struct log_file *log, struct tr_error *error);
 void canceller_end(struct canceller *canceller);
 
 /* Cancels that task from now on, at once if a signal came before. NULL, before the task is closed:

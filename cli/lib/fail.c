@@ -4,7 +4,10 @@
 #include <ctype.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "cli/lib/log_file.h"
 
 static bool is_of_a_word(char c)
 {
@@ -43,28 +46,40 @@ static const struct option_spec *find_option(const struct option_spec *options, 
 }
 
 /* The user of a command knows its options. */
-void fail_print(const char *message, const struct option_spec *options)
+char *fail_text(const char *message, const struct option_spec *options)
 {
-    char before = ' ';
+    char before = ' ', *text = NULL;
+    size_t length;
+    FILE *out = open_memstream(&text, &length);
+    if (out == NULL)
+        return NULL;
     for (const char *at = message; *at != '\0';) {
         size_t bytes;
         const struct option_spec *spec = find_option(options, at, before, &bytes);
         before = *at;
         if (spec == NULL) {
-            fputc(*at++, stderr);
+            fputc(*at++, out);
         } else {
-            fprintf(stderr, "--%s", spec->name);
+            fprintf(out, "--%s", spec->name);
             at += bytes;
         }
     }
+    if (fclose(out) == 0)
+        return text;
+    free(text);
+    return NULL;
 }
 
 int fail(const struct invocation *invocation, const struct tr_error *error)
 {
-    fprintf(stderr, "troupe %s: ", invocation->name);
-    fail_print(error->message[0] != '\0' ? error->message : tr_strerror(error->code),
-               invocation->options);
-    fputc('\n', stderr);
+    const char *message = error->message[0] != '\0' ? error->message : tr_strerror(error->code);
+    char *owned = fail_text(message, invocation->options);
+    const char *text = owned != NULL ? owned : message;
+    const struct log_line line = { .level = "error", .text = text, .text_bytes = strlen(text) };
+    fprintf(stderr, "troupe %s: %s\n", invocation->name, text);
+    if (invocation->log != NULL)
+        log_file_write(invocation->log, &line);
+    free(owned);
     return EXIT_FAILED;
 }
 

@@ -41,7 +41,7 @@ int follow_task(bool quiet, follow_start *start, const void *arg, struct tr_task
     struct follow follow;
     *task = NULL;
     progress_init(&follow.progress, quiet);
-    int rv = signals_start(&follow.signals, NULL, NULL, NULL, error);
+    int rv = signals_start(&follow.signals, NULL, NULL, NULL, NULL, error);
     if (rv != 0)
         return rv;
     rv = start(arg, task, error);

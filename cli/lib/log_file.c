@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "config.h" /* asprintf */
+#include "config.h" /* asprintf, dup3 */
 
 #include "cli/lib/log_file.h"
 
@@ -40,10 +40,23 @@ void log_file_close(struct log_file *file)
     *file = (struct log_file){ .path = NULL };
 }
 
+void log_file_name_process(struct log_file *file, const char *host, const char *role,
+                           uint32_t process)
+{
+    snprintf(file->host, sizeof file->host, "%s", host);
+    file->role = role;
+    file->process = process;
+}
+
 void log_file_reopen(struct log_file *file)
 {
-    int fd = file->path != NULL ? open_path(file->path) : -1;
-    if (fd < 0 && file->path != NULL) {
+    if (file->path == NULL)
+        return;
+    int fd = open_path(file->path);
+    /* The new file takes the number of the old one in one step, so that other threads write to one
+     * of them, and to none that is closed. */
+    bool reopened = fd >= 0 && dup3(fd, file->fd, O_CLOEXEC) >= 0;
+    if (!reopened) {
         char text[512];
         int length = snprintf(text, sizeof text, "%s cannot be opened again: %s", file->path,
                               strerror(errno));
@@ -53,10 +66,9 @@ void log_file_reopen(struct log_file *file)
                                                          ? (size_t)length
                                                          : sizeof text - 1 };
         log_file_write(file, &line);
-    } else if (fd >= 0) {
-        close(file->fd);
-        file->fd = fd;
     }
+    if (fd >= 0)
+        close(fd);
 }
 
 static void write_now(char text[TIME_MAX])
@@ -121,13 +133,19 @@ static char *text_line(const struct log_line *line, const char *now)
     return text;
 }
 
-void log_file_write(const struct log_file *file, const struct log_line *line)
+void log_file_write(const struct log_file *file, const struct log_line *said)
 {
     char now[TIME_MAX];
+    struct log_line line = *said;
     if (file->path == NULL)
         return;
+    if (line.host == NULL && file->role != NULL) {
+        line.host = file->host;
+        line.role = file->role;
+        line.process = file->process;
+    }
     write_now(now);
-    char *text = file->json ? json_line(line, now) : text_line(line, now);
+    char *text = file->json ? json_line(&line, now) : text_line(&line, now);
     size_t left = text != NULL ? strlen(text) : 0;
     for (const char *at = text; left > 0;) {
         ssize_t written = write(file->fd, at, left);

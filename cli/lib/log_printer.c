@@ -6,14 +6,26 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/lib/command_log.h"
+
+/* "troupe " and the longest name of a command. */
+#define COMMAND_MAX 32
+
 static void print_line(const struct log_printer *printer, const struct tr_log_line *line)
 {
+    static const char *const LEVELS[] = { "error", "warn", "info", "debug" };
     bool dump = strcmp(line->component, "dump") == 0;
-    if (line->lost > 0)
-        fprintf(stderr, "troupe %s: %llu lines of the log were lost\n", printer->command,
-                (unsigned long long)line->lost);
-    if (line->level <= printer->most || dump)
-        fprintf(stderr, "troupe %s: %s%s\n", printer->command, dump ? "dump: " : "", line->text);
+    char command[COMMAND_MAX], text[TR_LOG_TEXT_MAX + sizeof "dump: "];
+    snprintf(command, sizeof command, "troupe %s", printer->command);
+    if (line->lost > 0) {
+        snprintf(text, sizeof text, "%llu lines of the log were lost",
+                 (unsigned long long)line->lost);
+        command_log_say(printer->file, "warn", command, text);
+    }
+    if (line->level <= printer->most || dump) {
+        snprintf(text, sizeof text, "%s%s", dump ? "dump: " : "", line->text);
+        command_log_say(printer->file, LEVELS[line->level], command, text);
+    }
 }
 
 /* Until it is interrupted, before which the lines that are there are printed. */
@@ -27,9 +39,9 @@ static void *print_lines(void *arg)
 }
 
 int log_printer_start(struct log_printer *printer, const char *command, enum tr_log_level most,
-                      struct tr_error *error)
+                      const struct log_file *file, struct tr_error *error)
 {
-    *printer = (struct log_printer){ .command = command, .most = most };
+    *printer = (struct log_printer){ .command = command, .most = most, .file = file };
     int rv = tr_log_open(NULL, &printer->log, error);
     if (rv != 0)
         return rv;

@@ -66,7 +66,9 @@ static void *wait_for_signals(void *arg)
             continue;
         if (got != 1 || number == STOP)
             return NULL;
-        if (number == SIGINT || number == SIGTERM || number == SIGHUP)
+        if (number == SIGHUP && signals->log != NULL)
+            log_file_reopen(signals->log);
+        else if (number == SIGINT || number == SIGTERM || number == SIGHUP)
             cancel(signals, number);
         else if (number == SIGUSR1 && signals->on_dump != NULL)
             signals->on_dump(signals->arg);
@@ -101,18 +103,20 @@ static void install(struct signals *signals)
     sigemptyset(&action.sa_mask);
     for (int i = 0; i < SIGNALS_CAUGHT; i++) {
         sigaction(CAUGHT[i], NULL, &signals->before[i]);
-        if (signals->before[i].sa_handler != SIG_IGN)
+        bool rotates = CAUGHT[i] == SIGHUP && signals->log != NULL;
+        if (signals->before[i].sa_handler != SIG_IGN || rotates)
             sigaction(CAUGHT[i], &action, NULL);
     }
 }
 
 int signals_start(struct signals *signals, void (*on_cancel)(void *arg), void (*on_dump)(void *arg),
-                  void *arg, struct tr_error *error)
+                  void *arg, struct log_file *log, struct tr_error *error)
 {
     atomic_init(&signals->cancelled, false);
     signals->on_cancel = on_cancel;
     signals->on_dump = on_dump;
     signals->arg = arg;
+    signals->log = log;
     if (pipe2(signals->pipe, O_CLOEXEC) != 0)
         return tr_error_set(error, TR_EIO, "cannot make the pipe for Ctrl-C: %s", strerror(errno));
     /* The thread starts before the handlers: where it cannot be started none is to be undone,

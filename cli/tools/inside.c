@@ -28,7 +28,7 @@ int signals_start_inside(struct signals *signals, void (*on_cancel)(void *arg),
                          void (*on_dump)(void *arg), void *arg, struct error *error)
 {
     struct tr_error given = TR_ERROR_INIT;
-    int rv = signals_start(signals, on_cancel, on_dump, arg, &given);
+    int rv = signals_start(signals, on_cancel, on_dump, arg, NULL, &given);
     return rv != 0 ? error_take(&given, error) : 0;
 }
 

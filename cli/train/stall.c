@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "cli/lib/command.h"
+#include "cli/lib/command_log.h"
 
 #define FRAMES_MAX 48
 /* The most threads whose stacks are shown, helpers included: the first ones say it all. */
@@ -89,10 +90,15 @@ void stall_prepare(void)
     sigaction(TR_MODEL_STACK_SIGNAL, &action, NULL);
 }
 
-void stall_end_process(const struct tr_model_event *event)
+void stall_end_process(const struct tr_model_event *event, const struct log_file *log)
 {
-    fprintf(stderr, "troupe train: %s%s; this process ends\n", event->text,
-            event->number != 0 ? "" : " (--step-limit)");
+    char text[sizeof event->text + 64];
+    snprintf(text, sizeof text, "%s%s; this process ends", event->text,
+             event->number != 0 ? "" : " (--step-limit)");
+    /* The stacks are not of the log: a handler writes them. */
+    command_log_say(NULL, "error", "troupe train", text);
+    if (log != NULL)
+        command_log_say(log, "error", "troupe train", text);
     show_stacks(event);
     fflush(NULL);
     _exit(EXIT_FAILED);

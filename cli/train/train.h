@@ -11,6 +11,7 @@
 
 #include "cli/launch/job_process.h"
 #include "cli/lib/command.h"
+#include "cli/lib/command_log.h"
 
 struct train_values {
     const char *run;
@@ -76,6 +77,7 @@ struct train_values {
     uint64_t step_limit, disk_wait; /* seconds; OPTION_NOT_GIVEN: the cluster file's */
     bool resume;
     struct process_values process;
+    struct command_log_values log;
     bool reproducible;
     uint64_t servers;
     uint64_t samplers;
@@ -100,7 +102,9 @@ int train_configure(const struct train_values *values, struct tr_train_options *
 
 int train_run(const struct invocation *invocation, const void *values);
 
-/* Trains in this process alone, and neither prints a report nor shows epochs. */
-int train_run_alone(const struct train_values *values, const char *graph, struct tr_error *error);
+/* Trains in this process alone, and neither prints a report nor shows epochs. log NULL: the standard
+ * error. */
+int train_run_alone(const struct train_values *values, const char *graph, struct log_file *log,
+                    struct tr_error *error);
 
 #endif

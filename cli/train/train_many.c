@@ -19,6 +19,7 @@
 #include <troupe/model.h>
 #include <troupe/run.h>
 
+#include "cli/lib/command_log.h"
 #include "cli/lib/fail.h"
 #include "cli/lib/report.h"
 #include "cli/lib/run_score.h"
@@ -37,6 +38,7 @@ struct many_scores {
 struct many {
     const struct train_values *values;
     const char *graph;
+    struct log_file *log; /* NULL: the standard error */
     struct run_grid grid;
     struct many_scores *scores; /* [num_points][num_seeds] */
     bool by_loss;               /* the smallest validation is the best */
@@ -119,18 +121,24 @@ static int read_run(struct many *many, const struct train_values *values, bool *
 static void say_run(const struct many *many, const char *path, bool before,
                     const struct many_scores *scores)
 {
-    if (many->values->quiet)
+    char *text = NULL;
+    size_t length;
+    FILE *out = many->values->quiet && many->log == NULL ? NULL : open_memstream(&text, &length);
+    if (out == NULL)
         return;
-    fprintf(stderr, "%s:", path);
+    fprintf(out, "%s:", path);
     if (isfinite(scores->validation))
-        fprintf(stderr, " validation %.4f", scores->validation);
+        fprintf(out, " validation %.4f", scores->validation);
     if (isfinite(scores->accuracy))
-        fprintf(stderr, ", test accuracy %.4f", scores->accuracy);
+        fprintf(out, ", test accuracy %.4f", scores->accuracy);
     if (isfinite(scores->roc_auc))
-        fprintf(stderr, ", test ROC AUC %.4f", scores->roc_auc);
+        fprintf(out, ", test ROC AUC %.4f", scores->roc_auc);
     if (isfinite(scores->mrr))
-        fprintf(stderr, ", test MRR %.4f", scores->mrr);
-    fprintf(stderr, "%s\n", before ? " (it was complete)" : "");
+        fprintf(out, ", test MRR %.4f", scores->mrr);
+    fprintf(out, "%s", before ? " (it was complete)" : "");
+    if (fclose(out) == 0)
+        command_log_say(many->log, "info", "", text);
+    free(text);
 }
 
 /* Trains one run, goes on with it, or reads what came of it. */
@@ -145,7 +153,7 @@ static int train_one(struct many *many, struct train_values *values, struct many
         return rv;
     if (!complete) {
         values->resume = !values->replace;
-        rv = train_run_alone(values, many->graph, error);
+        rv = train_run_alone(values, many->graph, many->log, error);
         values->resume = resume;
         if (rv == 0)
             rv = read_run(many, values, &complete, scores, error);
@@ -320,7 +328,7 @@ int train_many(const struct invocation *invocation, const struct train_values *v
                const char *graph)
 {
     struct tr_error error = TR_ERROR_INIT;
-    struct many many = { .values = values, .graph = graph };
+    struct many many = { .values = values, .graph = graph, .log = invocation->log };
     int code = EXIT_DONE;
     if (open_many(&many, invocation->given, &error) != 0)
         code = fail_usage(invocation, &error);

@@ -438,6 +438,7 @@ const struct option_spec train_options[] = {
       .offset = AT(reproducible),
       .help = "refuse to resume or to train on CPUs whose kernels may give other last digits" },
     PROCESS_OPTION_ROWS(struct train_values, process),
+    COMMAND_LOG_OPTION_ROWS(struct train_values, log, "the training says"),
     { .name = "servers",
       .kind = OPTION_COUNT,
       .offset = AT(servers),

@@ -39,7 +39,8 @@ struct command_training {
     struct tr_train_options options;
     struct process process; /* of a cluster */
     bool in_cluster;
-    bool one_of_many; /* what came of it is reported with the others */
+    bool one_of_many;     /* what came of it is reported with the others */
+    struct log_file *log; /* NULL: the standard error */
     struct log_printer printer;
     struct canceller canceller;
     struct progress progress;
@@ -174,38 +175,21 @@ static int report_run(const struct command_training *t, struct tr_error *error)
     return report_print(&report, error);
 }
 
-static void end_epoch(struct command_training *t, const char *text)
+/* A line beside a bar begins below it. It may name options. */
+static void train_run_say(const struct command_training *t, const char *level, const char *command,
+                          const char *text)
 {
-    progress_end(&t->progress);
-    if (!t->values->quiet && !t->one_of_many)
-        fprintf(t->progress.out, "%s\n", text);
-}
-
-/* It may name options. */
-static void print_head(struct command_training *t, const char *text)
-{
-    progress_end(&t->progress);
-    if (t->values->quiet || t->one_of_many)
-        return;
-    fail_print(text, train_options);
-    fputc('\n', stderr);
-}
-
-static void train_run_warn(const struct command_training *t, const char *text)
-{
-    if (t->progress.terminal && t->progress.running)
+    if (t->progress.terminal && t->progress.running && t->log == NULL)
         fputc('\n', stderr);
-    fputs("troupe train: ", stderr);
-    fail_print(text, train_options);
-    fputc('\n', stderr);
+    command_log_message(t->log, level, command, text, train_options);
 }
 
-/* Advice goes to whoever watches: a script that asked for quiet gets none. */
-static void print_advice(struct command_training *t, const char *text)
+/* What is for whoever watches: a script that asked for quiet gets none, a log all. */
+static void train_run_inform(struct command_training *t, const char *command, const char *text)
 {
     progress_end(&t->progress);
-    if (!t->values->quiet && !t->one_of_many)
-        train_run_warn(t, text);
+    if ((!t->values->quiet || t->log != NULL) && !t->one_of_many)
+        train_run_say(t, "info", command, text);
 }
 
 static bool has_checkpoints(const struct command_training *t)
@@ -260,9 +244,9 @@ static void end_stuck(const struct command_training *t, const struct tr_model_ev
     /* Relaxed: the flag carries no other data. */
     if (atomic_load_explicit(&t->canceller.signals.cancelled, memory_order_relaxed))
         (void)explain_stop(t, &error);
-    fputs("troupe: ", stderr);
-    fail_print(error.message, train_options);
-    fputc('\n', stderr);
+    command_log_message(NULL, "error", "troupe", error.message, train_options);
+    if (t->log != NULL)
+        command_log_message(t->log, "error", "troupe", error.message, train_options);
     fflush(NULL);
     _exit(event->number != 0 && tr_process_is_launched() ? EXIT_USAGE : EXIT_FAILED);
 }
@@ -270,8 +254,7 @@ static void end_stuck(const struct command_training *t, const struct tr_model_ev
 static void show_metrics(const struct command_training *t, const struct tr_model_event *event)
 {
     if (event->number == 0)
-        fprintf(stderr, "troupe: --metrics %s: %s; the process goes on without\n",
-                t->options.metrics, event->text);
+        process_warn_metrics(t->log, t->options.metrics, event->text);
     else if (t->in_cluster)
         printf("troupe: metrics %s\n", event->text);
 }
@@ -305,16 +288,16 @@ static void train_run_show(struct command_training *t, const struct tr_model_eve
 {
     switch (event->kind) {
     case TR_MODEL_WARNING:
-        train_run_warn(t, event->text);
+        train_run_say(t, "warn", "troupe train", event->text);
         break;
     case TR_MODEL_UNCHECKED:
-        fprintf(stderr, "troupe: %s\n", event->text);
+        command_log_say(t->log, "warn", "troupe", event->text);
         break;
     case TR_MODEL_STUCK:
         end_stuck(t, event);
         break;
     case TR_MODEL_STALLED:
-        stall_end_process(event);
+        stall_end_process(event, t->log);
         break;
     case TR_MODEL_METRICS:
         show_metrics(t, event);
@@ -323,7 +306,7 @@ static void train_run_show(struct command_training *t, const struct tr_model_eve
         say_ready(t, event->text);
         break;
     case TR_MODEL_EPOCH:
-        end_epoch(t, event->text);
+        train_run_inform(t, "", event->text);
         break;
     case TR_MODEL_CHECKPOINT:
         if (t->in_cluster)
@@ -336,10 +319,10 @@ static void train_run_show(struct command_training *t, const struct tr_model_eve
         t->lost = true;
         break;
     case TR_MODEL_HEAD:
-        print_head(t, event->text);
+        train_run_inform(t, "", event->text);
         break;
     case TR_MODEL_ADVICE:
-        print_advice(t, event->text);
+        train_run_inform(t, "troupe train", event->text);
         break;
     }
 }
@@ -403,14 +386,15 @@ static void train_run_dump(struct tr_task *task)
 static int train_with_signals(struct command_training *t, struct tr_error *error)
 {
     int rv = log_printer_start(&t->printer, "train", t->in_cluster ? TR_LOG_WARN : TR_LOG_ERROR,
-                               error);
+                               t->log, error);
     if (rv != 0)
         return rv;
     /* The printer starts before all that logs, and runs until that has ended. */
     t->options.log = t->printer.log;
-    progress_init(&t->progress, t->values->quiet);
+    /* Where there is a log a bar is for people alone. */
+    progress_init(&t->progress, t->values->quiet || (t->log != NULL && isatty(STDERR_FILENO) != 1));
     clock_gettime(CLOCK_MONOTONIC, &t->began);
-    rv = canceller_begin(&t->canceller, train_run_dump, error);
+    rv = canceller_begin(&t->canceller, train_run_dump, t->log, error);
     if (rv == 0) {
         rv = train_run_task(t, error);
         canceller_end(&t->canceller);
@@ -432,7 +416,7 @@ static int join_cluster(struct command_training *t, const char *graph, struct tr
             "an operand is missing: give DIR/NAME.json, or DIR where it holds one graph");
     if (!t->in_cluster)
         return 0;
-    int rv = process_find(&t->process, &t->values->process, graph, TR_ROLE_TRAINER, error);
+    int rv = process_find(&t->process, &t->values->process, graph, TR_ROLE_TRAINER, t->log, error);
     t->options.process = t->process.own;
     t->options.metrics = t->process.metrics;
     return rv;
@@ -452,9 +436,10 @@ static int fail_training(const struct command_training *t, const struct invocati
     return t->in_cluster ? process_fail(invocation, &t->process, error) : fail(invocation, error);
 }
 
-int train_run_alone(const struct train_values *values, const char *graph, struct tr_error *error)
+int train_run_alone(const struct train_values *values, const char *graph, struct log_file *log,
+                    struct tr_error *error)
 {
-    struct command_training t = { .values = values, .one_of_many = true };
+    struct command_training t = { .values = values, .one_of_many = true, .log = log };
     int rv = train_configure(values, &t.options, error);
     t.options.graph = graph;
     return rv == 0 ? train_with_signals(&t, error) : rv;
@@ -477,11 +462,11 @@ static int train_run_many(const struct invocation *invocation, const struct trai
     return code;
 }
 
-int train_run(const struct invocation *invocation, const void *values)
+static int train_logged(const struct invocation *invocation, const void *values)
 {
     if (train_is_many(values))
         return train_run_many(invocation, values);
-    struct command_training t = { .values = values };
+    struct command_training t = { .values = values, .log = invocation->log };
     struct tr_error error = TR_ERROR_INIT;
     char *graph = NULL;
     int rv = train_configure(values, &t.options, &error);
@@ -501,4 +486,10 @@ int train_run(const struct invocation *invocation, const void *values)
     process_fini(&t.process);
     free(graph);
     return code;
+}
+
+int train_run(const struct invocation *invocation, const void *opaque)
+{
+    const struct train_values *values = opaque;
+    return command_log_run(invocation, &values->log, train_logged, values);
 }

@@ -91,6 +91,25 @@ static void every_byte_is_in_one_line(void **state)
     }
 }
 
+/* Lines that name no process are of the one that writes; others keep theirs. */
+static void a_file_names_its_process(void **state)
+{
+    const struct log_line line = { .level = "warn", .text = "low", .text_bytes = 3 };
+    struct fixture f;
+    char text[512];
+    (void)state;
+    set_up(&f, false);
+    log_file_write(&f.file, &line);
+    log_file_name_process(&f.file, "b", "trainer", 7);
+    log_file_write(&f.file, &line);
+    say(&f, "one", 3);
+    read_all(f.path, text, sizeof text);
+    assert_non_null(strstr(text, "Z warn low\n"));
+    assert_non_null(strstr(text, "Z warn [b/trainer 7] low\n"));
+    assert_non_null(strstr(text, "/server 3] one\n"));
+    tear_down(&f);
+}
+
 static void a_renamed_file_is_left(void **state)
 {
     struct fixture f;
@@ -143,6 +162,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_byte_is_in_one_line),
+        cmocka_unit_test(a_file_names_its_process),
         cmocka_unit_test(a_renamed_file_is_left),
         cmocka_unit_test(a_file_that_cannot_be_opened_again_is_gone_on_with),
         cmocka_unit_test(what_cannot_be_opened_is_named),

@@ -83,7 +83,7 @@ static void the_first_interrupt_calls_the_hook(void **state)
     struct seen seen = { 0 };
     struct signals signals;
     struct tr_error error = TR_ERROR_INIT;
-    assert_int_equal(signals_start(&signals, count_cancel, count_dump, &seen, &error), 0);
+    assert_int_equal(signals_start(&signals, count_cancel, count_dump, &seen, NULL, &error), 0);
     kill(getpid(), SIGUSR1);
     wait_for(&seen.dumps, 1);
     assert_false(atomic_load(&signals.cancelled));
@@ -100,7 +100,7 @@ static void a_second_termination_is_patient(void **state)
     struct seen seen = { 0 };
     struct signals signals;
     struct tr_error error = TR_ERROR_INIT;
-    assert_int_equal(signals_start(&signals, count_cancel, count_dump, &seen, &error), 0);
+    assert_int_equal(signals_start(&signals, count_cancel, count_dump, &seen, NULL, &error), 0);
     kill(getpid(), SIGTERM);
     wait_for(&seen.cancels, 1);
     kill(getpid(), SIGTERM);
@@ -118,7 +118,7 @@ static void a_closed_terminal_calls_the_hook(void **state)
     struct signals signals;
     struct tr_error error = TR_ERROR_INIT;
     void (*before)(int) = signal(SIGHUP, SIG_DFL); /* nohup(1) may have started the test */
-    assert_int_equal(signals_start(&signals, count_cancel, count_dump, &seen, &error), 0);
+    assert_int_equal(signals_start(&signals, count_cancel, count_dump, &seen, NULL, &error), 0);
     kill(getpid(), SIGHUP);
     wait_for(&seen.cancels, 1);
     kill(getpid(), SIGHUP);
@@ -137,7 +137,7 @@ static void the_second_interrupt_ends_the_process(void **state)
         struct seen seen = { 0 };
         struct signals signals;
         alarm(120); /* one that goes on dies of it */
-        if (signals_start(&signals, count_cancel, NULL, &seen, NULL) < 0)
+        if (signals_start(&signals, count_cancel, NULL, &seen, NULL, NULL) < 0)
             _exit(1);
         kill(getpid(), SIGINT);
         while (atomic_load(&seen.cancels) == 0)
@@ -159,7 +159,7 @@ static void an_ignored_interrupt_stays_ignored(void **state)
     struct seen seen = { 0 };
     struct signals signals;
     signal(SIGINT, SIG_IGN);
-    int rc = signals_start(&signals, count_cancel, count_dump, &seen, NULL);
+    int rc = signals_start(&signals, count_cancel, count_dump, &seen, NULL, NULL);
     kill(getpid(), SIGINT);
     kill(getpid(), SIGUSR1);
     signal(SIGINT, SIG_DFL);
@@ -176,7 +176,7 @@ static void stopping_gives_the_mask_back(void **state)
     struct signals signals;
     sigset_t before, after;
     pthread_sigmask(SIG_SETMASK, NULL, &before);
-    assert_int_equal(signals_start(&signals, NULL, NULL, NULL, NULL), 0);
+    assert_int_equal(signals_start(&signals, NULL, NULL, NULL, NULL, NULL), 0);
     signals_stop(&signals);
     pthread_sigmask(SIG_SETMASK, NULL, &after);
     assert_int_equal(sigismember(&before, SIGINT), sigismember(&after, SIGINT));
@@ -465,7 +465,7 @@ static void a_signal_cancels_what_is_watched(void **state)
     struct canceller canceller;
     struct tr_task *first, *second;
     (void)state;
-    assert_int_equal(canceller_begin(&canceller, note_task, NULL), 0);
+    assert_int_equal(canceller_begin(&canceller, note_task, NULL, NULL), 0);
     assert_int_equal(tr_task_start(&work, NULL, &first, NULL), 0);
     assert_int_equal(tr_task_start(&work, NULL, &second, NULL), 0);
     canceller_watch(&canceller, first);

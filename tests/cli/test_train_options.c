@@ -333,37 +333,14 @@ static void fanouts_are_one_a_layer(void **unused)
 /* Options that do not say what is trained, so that no command of a report has them. */
 static bool changes_no_result(const char *name)
 {
-    static const char *const NAMES[] = { "run",
-                                         "layers",
-                                         "seeds",
-                                         "sweep",
-                                         "checkpoint-every",
-                                         "checkpoint-keep",
-                                         "resume",
-                                         "cluster",
-                                         "checkpoints",
-                                         "step-limit",
-                                         "disk-wait",
-                                         "process",
-                                         "host",
-                                         "index",
-                                         "metrics",
-                                         "reproducible",
-                                         "servers",
-                                         "samplers",
-                                         "loops",
-                                         "threads",
-                                         "memory",
-                                         "messages",
-                                         "codec",
-                                         "map",
-                                         "verify",
-                                         "replace",
-                                         "no-normalise",
-                                         "sparkline",
-                                         "json",
-                                         "quiet",
-                                         "no-standardise" };
+    static const char *const NAMES[] = {
+        "run",     "layers",   "seeds",         "sweep",      "checkpoint-every", "checkpoint-keep",
+        "resume",  "cluster",  "checkpoints",   "step-limit", "disk-wait",        "process",
+        "host",    "index",    "metrics",       "log",        "log-format",       "reproducible",
+        "servers", "samplers", "loops",         "threads",    "memory",           "messages",
+        "codec",   "map",      "verify",        "replace",    "no-normalise",     "sparkline",
+        "json",    "quiet",    "no-standardise"
+    };
     for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++)
         if (strcmp(name, NAMES[i]) == 0)
             return true;

@@ -64,7 +64,7 @@ static bool end_process(void *arg, const struct watchdog_stall *stall)
     event.number = stall->asked;
     event.num_threads = stall->num_threads;
     memcpy(event.threads, stall->threads, sizeof event.threads);
-    stall_end_process(&event);
+    stall_end_process(&event, NULL);
     return true;
 }
 

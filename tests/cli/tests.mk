@@ -6,6 +6,7 @@ TESTS += tests/cli/test_options tests/cli/test_report tests/cli/test_signals \
 cli_shell_tests = \
     tests/cli/accuracy.sh \
     tests/cli/attach.sh \
+    tests/cli/log.sh \
     tests/cli/bench.sh \
     tests/cli/checkpoint.sh \
     tests/cli/checkpoint_hosts.sh \
