@@ -64,20 +64,52 @@ static void report_event(struct report *report, const struct tr_run_event *event
     report_count(report, "lost", "", event->lost);
 }
 
-/* The table shows the last events of a long history. */
+/* In the table, of checkpoints one after the other the last one stands for all, so that a long training
+ * does not hide what else happened. */
+static bool stands_for(const struct tr_run_event *next, const struct tr_run_event *event)
+{
+    return strcmp(event->event, "checkpoint") == 0 && strcmp(next->event, "checkpoint") == 0 &&
+           next->process == event->process;
+}
+
+/* Reads the event; whether the table has a row for it. */
+static int read_shown(const struct tr_run *run, uint64_t number, struct tr_run_event *event,
+                      struct tr_error *error)
+{
+    struct tr_run_event next = TR_RUN_EVENT_INIT;
+    int rv = tr_run_get_event(run, number, event, error);
+    if (rv < 0 || number + 1 == tr_run_num_events(run))
+        return rv < 0 ? rv : 1;
+    rv = tr_run_get_event(run, number + 1, &next, error);
+    return rv < 0 ? rv : !stands_for(&next, event);
+}
+
+/* The first event that the table shows, which has the last ones of a long history. */
+static int find_first(const struct tr_run *run, uint64_t *first, struct tr_error *error)
+{
+    uint32_t rows = 0;
+    for (*first = tr_run_num_events(run); *first > 0 && rows < EVENTS_SHOWN; --*first) {
+        struct tr_run_event event = TR_RUN_EVENT_INIT;
+        int rv = read_shown(run, *first - 1, &event, error);
+        if (rv < 0)
+            return rv;
+        rows += (uint32_t)rv;
+    }
+    return 0;
+}
+
 int inspect_history(struct report *report, const struct tr_run *run, struct tr_error *error)
 {
-    uint64_t count = tr_run_num_events(run);
-    uint64_t first = !report->json && count > EVENTS_SHOWN ? count - EVENTS_SHOWN : 0;
-    int rv = 0;
+    uint64_t count = tr_run_num_events(run), first = 0;
+    int rv = report->json ? 0 : find_first(run, &first, error);
     if (count > 0)
         report_count(report, "num_events", "events of its job", count);
-    for (uint64_t i = first; i < count && rv == 0; i++) {
+    for (uint64_t i = first; i < count && rv >= 0; i++) {
         struct tr_run_event event = TR_RUN_EVENT_INIT;
-        rv = tr_run_get_event(run, i, &event, error);
-        if (rv == 0)
+        rv = read_shown(run, i, &event, error);
+        if (rv == 1 || (rv == 0 && report->json))
             report_event(report, &event);
     }
     report_rows_end(report);
-    return rv;
+    return rv < 0 ? rv : 0;
 }

@@ -62,6 +62,8 @@ troupe inspect "$work/one"
 expect "an end without a reason has none" eval '! says "complete: complete"'
 troupe inspect "$work/run"
 expect "and to people" says '  3  *trainer  *a  *signal 9$'
+expect "of checkpoints in a row the last one" awk \
+    '/^20/ { if ($2 == "checkpoint") seen++; twice += $2 == "checkpoint" && was == $2; was = $2 } END { exit !seen || twice }' "$work/out"
 printf '{"time":"20' >>"$work/run/events.jsonl"
 troupe report "$work/run" --out "$work/page.html"
 expect "they are drawn, whatever a line is that was not finished" grep -q '<figcaption>History of ' "$work/page.html"
