@@ -291,3 +291,25 @@ def test_light_nodes_draw_by_their_own_weights_beside_heavy_ones() -> None:
     assert counts[:3].sum() == counts[3:].sum() == 8000
     shares = np.array([1 / 6, 2 / 6, 3 / 6, 1 / 8, 2 / 8, 5 / 8])
     assert (((counts - 8000 * shares) ** 2) / (8000 * shares)).sum() < 18.5  # p > 1e-3
+
+
+def test_masks_of_any_numbers_are_no_weights_in_total(tmp_path: Path) -> None:
+    """Of the four in-edges of node 0 two types have two each, and the mask of one allows all, by
+    numbers of which one is 100 times the other."""
+    from troupe.dgl.total_fanout import edges_in_total
+
+    ends = np.array([1, 2]), np.zeros(2, np.int64)
+    names = [("a", "r", "a"), ("a", "s", "a")]
+    write_raw(
+        dict.fromkeys(names, ends),
+        tmp_path / "raw",
+        num_nodes={"a": 3},
+        edata={names[0]: {"m": np.array([1, 100], np.uint8)}},
+    )
+    partition(tmp_path / "raw", tmp_path / "parts", 2, name="g")
+    draws = 8000
+    with troupe.open(tmp_path / "parts/g.json", seed=5) as graph:
+        seeds = {"a": np.repeat(np.asarray(graph.from_orig([0], "a")), draws)}
+        found = edges_in_total(graph, seeds, 1, False, None, "m", "in")
+        counts = np.concatenate([np.bincount(found[n][2], minlength=2) for n in (0, 1)])
+    assert (((counts - draws / 4) ** 2) / (draws / 4)).sum() < 16.3  # p > 1e-3

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Draws of so many edges of a node over all edge types together, as ``sample_neighbors`` of DGL.
 
-The library draws these evenly. Here they are drawn by a feature: all edges of the seeds, in or out,
-are asked for and chosen from, which costs their degrees.
+The library draws these evenly. Here they are drawn by a feature, weights or a mask: all edges of
+the seeds, in or out, are asked for and chosen from, which costs their degrees.
 """
 
 from __future__ import annotations
@@ -83,8 +83,9 @@ def _edges_of(
                 f"feature {prob!r} of {graph.types.edge_name(number)}s has several numbers an "
                 "edge: weights have one"
             )
-        rows = graph.edges[etype].data[prob][edges]
-        weights = np.asarray(rows, dtype=np.float64).reshape(len(edges))
+        rows = np.asarray(graph.edges[etype].data[prob][edges]).reshape(len(edges))
+        # A mask says which edges may be drawn, whatever its numbers are.
+        weights = (rows != 0 if rows.dtype in ("bool", "uint8") else rows).astype(np.float64)
         wrong = np.flatnonzero(~((weights >= 0) & (weights < np.inf)))
         if len(wrong):
             at = int(wrong[0])
