@@ -42,9 +42,13 @@ def _pages(pid: str) -> tuple[int, int]:
 
 
 def _shared_files(pid: str) -> set[Path]:
-    """Files in memory that a process has mapped, which it leaves behind when it is killed."""
+    """Shared memory that a process has mapped, which it leaves behind when it is killed.
+
+    Such objects have no folders (shm_open(3)): what lies deeper are files, such as the graph's.
+    """
     lines = Path("/proc", pid, "maps").read_text().splitlines()
-    return {Path(line.split(maxsplit=5)[5]) for line in lines if " /dev/shm/" in line}
+    files = {Path(line.split(maxsplit=5)[5]) for line in lines if " /dev/shm/" in line}
+    return {file for file in files if file.parent == Path("/dev/shm")}
 
 
 @contextlib.contextmanager
