@@ -7,6 +7,9 @@ import json
 import os
 import subprocess
 import time
+import urllib.error
+import urllib.request
+from http.cookiejar import CookieJar
 from pathlib import Path
 
 import pytest
@@ -93,3 +96,46 @@ def test_a_cluster_file_that_is_none_is_refused(tmp_path: Path) -> None:
     (tmp_path / "none.json").write_text("[]")
     with pytest.raises(errors.Error, match=r"none\.json"):
         troupe.status(tmp_path / "none.json")
+
+
+def test_a_live_page_is_served_to_whoever_has_its_token(world: World, tmp_path: Path) -> None:
+    cluster = write_cluster(tmp_path, world.path, 1)
+    (tmp_path / "log").write_text("a line of the log\n")
+    with troupe.live_page(cluster, log=tmp_path / "log") as page:
+        bare, _, token = page.url.partition("?token=")
+        assert bare.startswith("http://127.0.0.1:") and len(token) == 32
+        assert token not in repr(page) and bare in repr(page)
+        with pytest.raises(urllib.error.HTTPError) as refused:
+            urllib.request.urlopen(bare, timeout=LIMIT)
+        assert refused.value.code == 401
+        refused.value.close()
+        jar = urllib.request.HTTPCookieProcessor(CookieJar())
+        browser = urllib.request.build_opener(jar)
+        with browser.open(page.url, timeout=LIMIT) as answer:
+            assert b"<html" in answer.read() and "token" not in answer.url
+        with browser.open(bare + "status.json", timeout=LIMIT) as answer:
+            shown = json.load(answer)
+        asked = json.loads(troupe.status(cluster).json())
+        assert shown["job"] == asked["job"] == "job"
+        assert [row["roles"] for row in shown["processes"]] == [
+            row["roles"] for row in asked["processes"]
+        ]
+        with browser.open(bare + "events", timeout=LIMIT) as answer:
+            until = time.monotonic() + LIMIT
+            while b"a line of the log" not in answer.readline() and time.monotonic() < until:
+                pass
+            assert time.monotonic() < until
+        port = int(bare.split(":")[2].rstrip("/"))
+        with pytest.raises(errors.Error, match=str(port)):
+            troupe.live_page(cluster, port)
+    with pytest.raises(urllib.error.URLError):
+        urllib.request.urlopen(bare, timeout=LIMIT)
+    with pytest.raises(errors.Closed, match="live page"):
+        _ = page.url
+    page.close()
+
+
+def test_a_live_page_that_others_would_reach_is_refused(world: World, tmp_path: Path) -> None:
+    cluster = write_cluster(tmp_path, world.path, 1)
+    with pytest.raises(errors.InvalidArgument, match="ssh -L"):
+        troupe.live_page(cluster, "0.0.0.0:0")

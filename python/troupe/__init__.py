@@ -37,7 +37,9 @@ if TYPE_CHECKING:
     from .job import rank as rank
     from .job import shutdown as shutdown
     from .loader import DistNodeDataLoader as DistNodeDataLoader
+    from .observing import LivePage as LivePage
     from .observing import Status as Status
+    from .observing import live_page as live_page
     from .observing import status as status
     from .pair_graph import PairGraph as PairGraph
     from .pair_graph import TypedPairGraph as TypedPairGraph
@@ -78,7 +80,7 @@ _MODULES: dict[str, tuple[str, ...]] = {
     "loader": ("DistNodeDataLoader",),
     "negative_sampler": (),
     "nn": (),
-    "observing": ("Status", "status"),
+    "observing": ("LivePage", "Status", "live_page", "status"),
     "parallel": ("ddp",),
     "pair_graph": ("PairGraph", "TypedPairGraph"),
     "partitioning": ("partition_graph",),

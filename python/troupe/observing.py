@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the processes of a running job do."""
+"""What the processes of a running job do: once, or live in a browser."""
 
 from __future__ import annotations
 
 import os
 from typing import Any
 
-from .binding import Waiter, call, check, deadline, ffi, lib, made, owned, text
+from .binding import Waiter, call, check, deadline, ffi, lib, made, opened, owned, text
 from .task import Report, report_of
 
 AnyPath = str | os.PathLike[str]
@@ -80,6 +80,22 @@ def _leave_out(report: Report, status: Any) -> None:
         report.score = report.score_name = None
 
 
+def _observer(
+    cluster: AnyPath,
+    graph: AnyPath | None,
+    host: str | None,
+    shared_key: AnyPath | None,
+    timeout: float | None,
+) -> Any:
+    """An observer of the library, which is closed when it goes."""
+    options = made(
+        "tr_observer_options", cluster=cluster, graph=graph, host=host, shared_key=shared_key
+    )
+    box = ffi.new("struct tr_observer **")
+    call(lib.tr_observer_open, options, deadline(timeout), box)
+    return owned(box[0], lib.tr_observer_close)
+
+
 def status(
     cluster: AnyPath,
     *,
@@ -100,12 +116,7 @@ def status(
     shared_key : the file of the job's key; None: as TROUPE_SHARED_KEY says.
     timeout : seconds until processes that were not asked yet are left out; None: no end.
     """
-    options = made(
-        "tr_observer_options", cluster=cluster, graph=graph, host=host, shared_key=shared_key
-    )
-    box = ffi.new("struct tr_observer **")
-    call(lib.tr_observer_open, options, deadline(timeout), box)
-    observer = owned(box[0], lib.tr_observer_close)
+    observer = _observer(cluster, graph, host, shared_key, timeout)
     waiter = Waiter(observer, "tr_observer_interrupt", "tr_observer_resume")
     code, error = waiter.result(lib.tr_observer_wait, observer, 1, deadline(timeout))
     # Who has not answered by then is shown so.
@@ -114,3 +125,83 @@ def status(
     kept = ffi.new("struct tr_status **")
     call(lib.tr_status_read, observer, kept)
     return Status(owned(kept[0], lib.tr_status_close))
+
+
+class LivePage:
+    """A page about a job that browsers of this host can open; `live_page` makes it.
+
+    It is served until `close()` or the end of a ``with`` block, by a thread of the library.
+    """
+
+    def __init__(self, observer: Any, options: Any) -> None:
+        box = ffi.new("struct tr_live_page **")
+        call(lib.tr_live_page_open, observer, options, box)
+        self._url = text(lib.tr_live_page_url(box[0]))
+        self._pointer: Any | None = owned(box[0], lib.tr_live_page_close)
+        self._observer: Any | None = observer
+
+    @property
+    def url(self) -> str:
+        """What to give to a browser: an address with a token, without which nothing is served."""
+        opened(self._pointer, "live page")
+        return self._url
+
+    def close(self) -> None:
+        """Ends the page; browsers that show it say so. The job goes on."""
+        # The page ends before the observer that it reads.
+        for name in ("_pointer", "_observer"):
+            pointer = getattr(self, name)
+            setattr(self, name, None)
+            if pointer is not None:
+                ffi.release(pointer)
+
+    def __enter__(self) -> LivePage:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        # Without the token: a text of this may end in a log.
+        if self._pointer is None:
+            return "LivePage(closed)"
+        return f"LivePage({self._url.partition('?')[0]!r})"
+
+
+def live_page(
+    cluster: AnyPath,
+    address: str | int | None = None,
+    *,
+    log: AnyPath | None = None,
+    graph: AnyPath | None = None,
+    host: str | None = None,
+    shared_key: AnyPath | None = None,
+    timeout: float | None = 10.0,
+) -> LivePage:
+    """Serves a live page about a job to browsers of this host; as ``troupe top --web``.
+
+    Parameters
+    ----------
+    cluster : the cluster file.
+    address : the port, ``"localhost:PORT"`` or ``"[::1]:PORT"``; None: any port that is free. Other
+        hosts reach it by ``ssh -L`` alone.
+    log : a text file whose last lines are shown as it grows.
+    graph : ``DIR/NAME.json``; None: as the cluster file says.
+    host : whose keys are used, where each host has its own; None: this host's.
+    shared_key : the file of the job's key; None: as TROUPE_SHARED_KEY says.
+    timeout : seconds for the line of the key, where that comes by the standard input.
+
+    Returns
+    -------
+    LivePage
+        Its ``url`` has a token, and shows the page to whoever has it.
+
+    Examples
+    --------
+    >>> with troupe.live_page("cluster.json", 8080) as page:  # doctest: +SKIP
+    ...     print(page.url)
+    ...     input("Enter ends the page. ")
+    """
+    observer = _observer(cluster, graph, host, shared_key, timeout)
+    where = str(address) if isinstance(address, int) else address
+    return LivePage(observer, made("tr_live_page_options", address=where, log=log))
