@@ -28,7 +28,7 @@
 #define DRAW_NS UINT64_C(1000000000)
 
 struct status_values {
-    const char *graph, *host, *web, *log;
+    const char *graph, *host, *web, *log, *run;
     bool json;
 };
 
@@ -61,6 +61,11 @@ static const struct option_spec TOP_OPTIONS[] = {
       .offset = offsetof(struct status_values, log),
       .metavar = "FILE",
       .help = "show the lines of this file on the live page, as it grows" },
+    { .name = "run",
+      .kind = OPTION_TEXT,
+      .offset = offsetof(struct status_values, run),
+      .metavar = "DIR",
+      .help = "show the history of this run, events.jsonl, on the live page" },
     OPTION_ROW_END,
 };
 
@@ -359,6 +364,7 @@ static int serve_page(struct tr_observer *observer, const struct status_values *
     bool keyboard = isatty(STDIN_FILENO) == 1, listens = true;
     options.address = values->web;
     options.log = values->log;
+    options.run = values->run;
     int rv = tr_live_page_open(observer, &options, &page, error);
     if (rv != 0)
         return rv;
@@ -383,6 +389,11 @@ static int run_top(const struct invocation *invocation, const void *values)
     struct tr_error error = TR_ERROR_INIT;
     if (v->log != NULL && v->web == NULL) {
         tr_error_set(&error, TR_EINVAL, "--log: its lines are shown on the live page; give --web");
+        return fail_usage(invocation, &error);
+    }
+    if (v->run != NULL && v->web == NULL) {
+        tr_error_set(&error, TR_EINVAL,
+                     "--run: the history of the run is shown on the live page; give --web");
         return fail_usage(invocation, &error);
     }
     int rv = open_observer(invocation, v, &observer, &error);

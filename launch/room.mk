@@ -35,6 +35,8 @@ libtr_launch_la_SOURCES = \
     launch/status_snapshot.c \
     launch/status_view.c \
     launch/status_view.h \
+    launch/web/live_events.c \
+    launch/web/live_events.h \
     launch/web/live_files.c \
     launch/web/live_files.h \
     launch/web/live_guard.c \
@@ -43,7 +45,9 @@ libtr_launch_la_SOURCES = \
     launch/web/live_history.h \
     launch/web/live_lines.c \
     launch/web/live_lines.h \
-    launch/web/live_page.c
+    launch/web/live_page.c \
+    launch/web/live_tail.c \
+    launch/web/live_tail.h
 nodist_libtr_launch_la_SOURCES = launch/web/live_files_generated.h
 
 # What a browser gets lies in the library.

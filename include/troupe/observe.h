@@ -205,10 +205,11 @@ struct tr_live_page_options {
     size_t size;
     const char *address; /* "8080", "localhost:8080", "[::1]:8080"; port 0: any. NULL: any port */
     const char *log;     /* a text file whose lines are shown as it grows; NULL: none */
+    const char *run;     /* the folder of the job's run, whose history is shown; NULL: none */
 };
-#define TR_LIVE_PAGE_OPTIONS_INIT                       \
-    {                                                   \
-        sizeof(struct tr_live_page_options), NULL, NULL \
+#define TR_LIVE_PAGE_OPTIONS_INIT                             \
+    {                                                         \
+        sizeof(struct tr_live_page_options), NULL, NULL, NULL \
     }
 
 /* options may be NULL. TR_EINVAL: that is no address, or one that other hosts reach (`ssh -L` brings

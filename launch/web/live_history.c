@@ -77,6 +77,7 @@ struct live_history {
     uint32_t num_processes;
     struct tr_job_status job; /* of the last look, without its name */
     bool ended;
+    const char *outcome; /* NULL: it is not known */
 };
 
 struct live_history *live_history_create(void)
@@ -177,9 +178,18 @@ static void note_end(struct live_history *history, uint64_t time_ms,
         history->ended = false;
     } else if (history->job.num_up > 0 && !history->ended) {
         history->ended = true;
+        if (history->outcome != NULL)
+            return;
         history_note(history, time_ms, is_complete(&history->job) ? "complete" : "silent",
                      json_object());
     }
+}
+
+void live_history_outcome(struct live_history *history, uint64_t time_ms, const char *outcome)
+{
+    if (outcome != NULL && history->outcome == NULL)
+        history_note(history, time_ms, outcome, json_object());
+    history->outcome = outcome;
 }
 
 static double history_rate(uint64_t now, uint64_t before, double seconds)

@@ -31,6 +31,11 @@ void live_history_destroy(struct live_history *history); /* NULL is ignored */
 int live_history_add(struct live_history *history, const struct tr_job_status *job,
                      const struct tr_process_status *processes, uint64_t time_ms);
 
+/* How the job has ended, for whoever reads what its launcher wrote: "complete", "failed" or "stopped",
+ * static; NULL: it has not, as far as that is known. It is noticed once, and then that nobody answers
+ * no more. */
+void live_history_outcome(struct live_history *history, uint64_t time_ms, const char *outcome);
+
 /* The number of the last look; 0: there was none. */
 uint64_t live_history_last(const struct live_history *history);
 

@@ -21,6 +21,7 @@
 #include "actors/report/metrics.h"
 #include "api/public_error.h"
 #include "api/sized.h"
+#include "launch/web/live_events.h"
 #include "launch/web/live_files.h"
 #include "launch/web/live_guard.h"
 #include "launch/web/live_history.h"
@@ -46,7 +47,7 @@ struct tr_live_page {
     struct tr_observer *observer;
     struct endpoint listen;
     struct live_guard guard;
-    char *log; /* NULL: there is none */
+    char *log, *run; /* NULL: there is none */
     struct env *env;
     struct node *node;
     pthread_mutex_t mutex; /* guards all below */
@@ -61,8 +62,9 @@ struct live_server {
     struct tr_live_page *page;
     struct http *http;
     struct live_history *history;
-    struct live_lines *lines; /* NULL: there is no log */
-    struct tr_status *status; /* the last look; NULL: there was none */
+    struct live_lines *lines;   /* NULL: there is no log */
+    struct live_events *events; /* NULL: no run was named */
+    struct tr_status *status;   /* the last look; NULL: there was none */
     struct timer timer;
     bool ending;
 };
@@ -103,11 +105,14 @@ static char *next_event(struct actor *self, void *arg, uint64_t *seen)
     char *text = NULL;
     size_t size = 0;
     (void)self;
-    if (server->ending && *seen != PLACE_ENDED) {
+    if (server->ending && *seen == PLACE_ENDED)
+        return NULL;
+    /* The last look comes before the end, which it may explain. */
+    if (server->ending && (server->status == NULL || *seen == last)) {
         *seen = PLACE_ENDED;
         return strdup("event: end\ndata: {}\n\n");
     }
-    if (server->ending || server->status == NULL || *seen == last)
+    if (server->status == NULL || *seen == last)
         return NULL;
     FILE *out = open_memstream(&text, &size);
     if (out == NULL)
@@ -117,6 +122,10 @@ static char *next_event(struct actor *self, void *arg, uint64_t *seen)
     if (server->lines != NULL) {
         fputc(',', out);
         live_lines_write(server->lines, *seen <= last ? *seen : 0, out);
+    }
+    if (server->events != NULL) {
+        fputc(',', out);
+        live_events_write(server->events, *seen <= last ? *seen : 0, out);
     }
     fprintf(out, ",\"status\":%s}\n\n", tr_status_json(server->status));
     bool whole = ferror(out) == 0;
@@ -220,12 +229,26 @@ static int add_look(struct live_server *server, const struct tr_status *status)
     return rv;
 }
 
-/* A look that fails for want of memory is left out; the next one comes in any case. */
-static void live_look(struct actor *self, void *arg)
+/* What is in files: the lines of the log, and the history of the job, which says how it ended. */
+static void look_at_files(struct live_server *server)
 {
-    struct live_server *server = arg;
+    static const char *const OUTCOMES[] = { [LIVE_RUNS] = NULL,
+                                            [LIVE_COMPLETE] = "complete",
+                                            [LIVE_FAILED] = "failed",
+                                            [LIVE_STOPPED] = "stopped" };
+    uint64_t look = live_history_last(server->history);
+    if (server->lines != NULL)
+        live_lines_look(server->lines, look);
+    if (server->events == NULL)
+        return;
+    live_events_look(server->events, look);
+    live_history_outcome(server->history, wall_ms(), OUTCOMES[live_events_outcome(server->events)]);
+}
+
+/* A look that fails for want of memory is left out; the next one comes in any case. */
+static void live_take_look(struct live_server *server)
+{
     struct tr_status *status;
-    timer_start(self, &server->timer, actor_now_ns(self) + LOOK_NS, live_look, server);
     if (tr_status_read(server->page->observer, &status, NULL) != 0)
         return;
     if (add_look(server, status) != 0) {
@@ -234,8 +257,14 @@ static void live_look(struct actor *self, void *arg)
     }
     tr_status_close(server->status);
     server->status = status;
-    if (server->lines != NULL)
-        live_lines_look(server->lines, live_history_last(server->history));
+    look_at_files(server);
+}
+
+static void live_look(struct actor *self, void *arg)
+{
+    struct live_server *server = arg;
+    timer_start(self, &server->timer, actor_now_ns(self) + LOOK_NS, live_look, server);
+    live_take_look(server);
     http_wake(server->http);
 }
 
@@ -254,6 +283,18 @@ static void live_tell(struct tr_live_page *page, const struct endpoint *at,
     pthread_mutex_unlock(&page->mutex);
 }
 
+/* What keeps the past. TR_ENOMEM: some of it is there. */
+static int make_past(struct live_server *server)
+{
+    const struct tr_live_page *page = server->page;
+    server->history = live_history_create();
+    server->lines = page->log != NULL ? live_lines_create(page->log) : NULL;
+    server->events = page->run != NULL ? live_events_create(page->run) : NULL;
+    bool whole = server->history != NULL && (page->log == NULL || server->lines != NULL) &&
+                 (page->run == NULL || server->events != NULL);
+    return whole ? 0 : TR_ENOMEM;
+}
+
 static int live_start(struct actor *self, const void *arg)
 {
     struct tr_live_page *page = (void *)(uintptr_t)arg;
@@ -264,11 +305,9 @@ static int live_start(struct actor *self, const void *arg)
     /* The state is the actor's before it listens: fini takes down what is there, and a request
      * finds it. */
     if (rv == 0) {
-        *server = (struct live_server){ .page = page, .history = live_history_create() };
-        server->lines = page->log != NULL ? live_lines_create(page->log) : NULL;
+        *server = (struct live_server){ .page = page };
         actor_set_state(self, server);
-        rv = server->history == NULL || (page->log != NULL && server->lines == NULL) ? TR_ENOMEM
-                                                                                     : 0;
+        rv = make_past(server);
     }
     if (rv == 0)
         rv = http_listen(self, &page->listen, live_asked, server, &server->http, &at, &error);
@@ -295,7 +334,8 @@ static void end_live(struct actor *self, void *arg)
     actor_exit(self, 0);
 }
 
-/* Pages hear that nothing more will come, so that they need not take it for a lost connection. */
+/* Pages hear that nothing more will come, so that they need not take it for a lost connection, and
+ * what the job came to meanwhile. */
 static void live_stop(struct actor *self)
 {
     struct live_server *server = actor_state(self);
@@ -304,6 +344,7 @@ static void live_stop(struct actor *self)
         return;
     }
     server->ending = true;
+    live_take_look(server);
     http_wake(server->http);
     timer_start(self, &server->timer, actor_now_ns(self) + ENDING_NS, end_live, NULL);
 }
@@ -316,6 +357,7 @@ static void live_fini(struct actor *self)
     http_close(server->http);
     live_history_destroy(server->history);
     live_lines_destroy(server->lines);
+    live_events_destroy(server->events);
     tr_status_close(server->status);
     free(server);
 }
@@ -376,6 +418,7 @@ static void live_destroy(struct tr_live_page *page)
     }
     env_destroy(page->env);
     free(page->log);
+    free(page->run);
     pthread_cond_destroy(&page->changed);
     pthread_mutex_destroy(&page->mutex);
     fork_mark_destroy(page->mark);
@@ -407,6 +450,8 @@ int tr_live_page_open(struct tr_observer *observer, const struct tr_live_page_op
     /* All that live_destroy() takes down is there first. */
     rv = live_guard_init(&page->guard, &inner);
     if (rv == 0 && options.log != NULL && (page->log = strdup(options.log)) == NULL)
+        rv = error_set(&inner, TR_ENOMEM, "no memory for a live page");
+    if (rv == 0 && options.run != NULL && (page->run = strdup(options.run)) == NULL)
         rv = error_set(&inner, TR_ENOMEM, "no memory for a live page");
     if (rv == 0)
         rv = read_address(page, options.address, &inner);

@@ -8,6 +8,7 @@ import { Curve, bytes, clock, element, number, say, seconds } from './live_draw.
 const STALE_MS = 5000; // an event comes each second
 const ROWS_MAX = 3600;
 const NOTICES_MAX = 256;
+const EVENTS_MAX = 500;
 const BUSIEST_MAX = 20;
 const LINES_MAX = 500;
 const MATRIX_MAX = 16;
@@ -55,12 +56,14 @@ const JOB_ELSEWHERE = new Set(['job', 'era', 'epoch', 'epochs', 'step', 'steps',
 let columns = [];
 let rows = [];
 let notices = [];
+let events = null; // null: the server follows no history
 let lines = null; // null: the server follows no log
 let status = null;
 let seen = 0;
 let lastEventAt = 0;
 let source = null;
 let connected = false;
+let refused = false; // another server is there by now, which does not know this page
 let over = false; // the server said that it ends
 const curves = new Map();
 let linksBefore = new Map(); // by link: bytes sent, when they were seen first, the rate then
@@ -94,16 +97,62 @@ function noticeText(notice) {
     case 'actors restarted': return `${who} started actors again, ${notice.restarts} times by now`;
     case 'era': return `era ${notice.era} began: the job went back to its last checkpoint`;
     case 'checkpoint': return `checkpoint of step ${notice.step}`;
-    case 'complete': return 'the job has ended: its last step was taken, and no process answers';
+    case 'complete': return 'the job is complete';
+    case 'failed': return 'the job has failed';
+    case 'stopped': return 'the job was stopped';
     case 'silent': return 'no process answers: the job has ended or was stopped, or cannot be reached';
     default: return inWords(String(notice.what));
     }
 }
 
+// An event of the job's history, as troupe-events(5) has them.
+function eventText(event) {
+    const who = event.process === undefined ? '' : event.role === undefined ? `process ${event.process}`
+        : `process ${event.process} (${event.role} on ${event.host ?? ''})`;
+    switch (event.event) {
+    case 'begun': return `${event.resumed ? 'the job goes on' : 'the job begins'}, by troupe ${event.by ?? ''}` +
+        (event.processes === undefined ? '' : ` with ${event.processes} processes`);
+    case 'started': return `${who} was started, process number ${event.pid}`;
+    case 'failed': return `${who} could not be started: ${event.text ?? ''}`;
+    case 'ready': return `${who} has joined the job`;
+    case 'kernels': return `${who}: ${event.text ?? ''}`;
+    case 'silent': return `${who} is counted as dead by process ${event.by}`;
+    case 'stopping': return `${who} was asked to stop`;
+    case 'killed': return `${who} was killed by the launcher`;
+    case 'ended': return event.signal === undefined ? `${who} ended with exit code ${event.exit_code}`
+        : `${who} was ended by signal ${event.signal}`;
+    case 'era': return event.step ? `an era began from the checkpoint of step ${event.step}`
+        : 'an era began, without a checkpoint';
+    case 'checkpoint': return `checkpoint of step ${event.step}`;
+    case 'left': return 'the trainers stop behind a checkpoint';
+    case 'complete': return 'the result of the job is written';
+    case 'finished': return outcomeText(event);
+    default: return [inWords(event.event), who, event.text ?? ''].filter((part) => part !== '').join(' ');
+    }
+}
+
+function outcomeText(event) {
+    const words = { complete: 'the job is complete', failed: 'the job has failed', stopped: 'the job was stopped' };
+    return (words[event.outcome] ?? 'the job is over') + (event.text === undefined ? '' : `: ${event.text}`);
+}
+
+// The event that ended the job; undefined: it has not ended, as far as its history says.
+function finish() {
+    const last = events?.at(-1);
+    return last?.event === 'finished' ? last : undefined;
+}
+
 function showState() {
+    const end = finish();
+    const ended = end === undefined ? undefined : `At ${clock(Date.parse(end.time))} ${outcomeText(end)}.`;
     if (over) {
-        setState('ended', `This page is served no more since ${clock(lastEventAt)}: ` +
-            'its program has ended, and maybe the job.');
+        setState('ended', `${ended ?? ''} This page is served no more since ${clock(lastEventAt)}: its program ` +
+            (ended === undefined ? 'has ended, and maybe the job.' : 'has ended.'));
+        return;
+    }
+    if (refused) {
+        setState('lost', `What is shown is of ${clock(lastEventAt)}. Another program serves a page at this ` +
+            'address by now: open the URL that it printed.');
         return;
     }
     if (!connected) {
@@ -116,6 +165,8 @@ function showState() {
     const last = notices.filter((notice) => notice.what === 'complete' || notice.what === 'silent').pop();
     if (Date.now() - lastEventAt > STALE_MS)
         setState('lost', `No news since ${clock(lastEventAt)}.`);
+    else if (down === status.processes.length && ended !== undefined)
+        setState('ended', ended);
     else if (down === status.processes.length && last !== undefined)
         setState('ended', `At ${clock(last.time_ms)} ${noticeText(last)}.`);
     else if (down > 0)
@@ -237,6 +288,17 @@ function showNotices() {
     ])));
 }
 
+function showEvents() {
+    byId('events-section').hidden = false;
+    byId('no-events').hidden = events.length > 0;
+    byId('events').replaceChildren(...events.slice().reverse().map((event) => element('li', {
+        data: { event: event.event, process: event.process ?? '' },
+    }, [
+        element('time', { text: clock(Date.parse(event.time)), set: { datetime: event.time } }),
+        element('span', { text: eventText(event) }),
+    ])));
+}
+
 // The region stays where its reader is, or at the end.
 function showLines() {
     const region = byId('lines-region');
@@ -320,6 +382,12 @@ function addNotice(notice) {
     if (notices.length > NOTICES_MAX) notices.shift();
 }
 
+function addEvent(event) {
+    if (event.event === 'checkpoint' && events.at(-1)?.event === 'checkpoint') events.pop();
+    events.push(event);
+    if (events.length > EVENTS_MAX) events.shift();
+}
+
 function take(event) {
     const data = JSON.parse(event.data);
     const id = Number(event.lastEventId);
@@ -327,18 +395,36 @@ function take(event) {
     if (id < seen || columns.join() !== data.columns.join()) {
         rows = [];
         notices = [];
+        events = null;
         lines = null;
     }
     seen = id;
     columns = data.columns;
     rows = rows.concat(data.rows).slice(-ROWS_MAX);
     for (const notice of data.notices) addNotice(notice);
+    if (data.events !== undefined) {
+        const isNew = events === null || data.events.length > 0;
+        events ??= [];
+        data.events.forEach(addEvent);
+        if (isNew) showEvents();
+    }
     if (data.lines !== undefined) lines = (lines ?? []).concat(data.lines).slice(-LINES_MAX);
     if (data.lines?.length > 0) showLines();
     status = data.status;
     lastEventAt = Date.now();
     connected = true;
+    refused = false;
     show();
+}
+
+// Why a stream was refused, which its error does not tell.
+async function askWhy() {
+    try {
+        refused = [401, 403].includes((await fetch('/status.json')).status);
+    } catch {
+        refused = false;
+    }
+    showState();
 }
 
 function connect() {
@@ -353,7 +439,9 @@ function connect() {
         connected = false;
         showState();
         // The browser tries again by itself, but not after an answer that refuses.
-        if (source.readyState === EventSource.CLOSED) setTimeout(connect, AGAIN_MS);
+        if (source.readyState !== EventSource.CLOSED) return;
+        askWhy();
+        setTimeout(connect, AGAIN_MS);
     });
 }
 

@@ -173,6 +173,7 @@ def live_page(
     address: str | int | None = None,
     *,
     log: AnyPath | None = None,
+    run: AnyPath | None = None,
     graph: AnyPath | None = None,
     host: str | None = None,
     shared_key: AnyPath | None = None,
@@ -186,6 +187,7 @@ def live_page(
     address : the port, ``"localhost:PORT"`` or ``"[::1]:PORT"``; None: any port that is free. Other
         hosts reach it by ``ssh -L`` alone.
     log : a text file whose last lines are shown as it grows.
+    run : the folder of the job's run on this host, whose history (``events.jsonl``) is shown.
     graph : ``DIR/NAME.json``; None: as the cluster file says.
     host : whose keys are used, where each host has its own; None: this host's.
     shared_key : the file of the job's key; None: as TROUPE_SHARED_KEY says.
@@ -204,4 +206,4 @@ def live_page(
     """
     observer = _observer(cluster, graph, host, shared_key, timeout)
     where = str(address) if isinstance(address, int) else address
-    return LivePage(observer, made("tr_live_page_options", address=where, log=log))
+    return LivePage(observer, made("tr_live_page_options", address=where, log=log, run=run))

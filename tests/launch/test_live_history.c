@@ -254,6 +254,32 @@ static void the_end_is_noticed(void **state)
     check_notices(job, 4, "down; down; down; complete");
 }
 
+/* Its launcher says how the job ended, before or after nobody answers. */
+static void an_end_that_is_known_is_noticed_once(void **state)
+{
+    struct job *job = *state;
+    look(job);
+    live_history_outcome(job->history, 1500, NULL);
+    live_history_outcome(job->history, 1500, "complete");
+    live_history_outcome(job->history, 1500, "complete");
+    check_notices(job, 0, "complete");
+    for (uint32_t p = 0; p < PROCESSES; p++)
+        job->processes[p].up = false;
+    look(job);
+    check_notices(job, 1, "down; down; down");
+    /* It goes on, and nobody says how it ends. */
+    live_history_outcome(job->history, 2500, NULL);
+    for (uint32_t p = 0; p < PROCESSES; p++)
+        job->processes[p].up = true;
+    look(job);
+    for (uint32_t p = 0; p < PROCESSES; p++)
+        job->processes[p].up = false;
+    look(job);
+    check_notices(job, 3, "down; down; down; silent");
+    live_history_outcome(job->history, 4500, "failed");
+    check_notices(job, 3, "down; down; down; silent; failed");
+}
+
 static void no_more_is_kept_than_the_bound(void **state)
 {
     struct job *job = *state;
@@ -280,6 +306,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(only_the_last_of_checkpoints_in_a_row_stays, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(the_end_is_noticed, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(an_end_that_is_known_is_noticed_once, set_up, tear_down),
         cmocka_unit_test_setup_teardown(no_more_is_kept_than_the_bound, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -17,8 +17,12 @@
 
 #include <cmocka.h>
 
+#include <jansson.h>
+
 #include <troupe/troupe.h>
 
+#include "runtime/base/files.h"
+#include "runtime/base/history_file.h"
 #include "runtime/net/http.h"
 #include "tests/api/api_world.h"
 
@@ -72,6 +76,21 @@ static void ask(const char *first, const char *host, const char *with)
     int fd = send_request(request);
     read_until(fd, NULL);
     close(fd);
+}
+
+/* From here on that page is asked. */
+static void take_cookie(const struct tr_live_page *of)
+{
+    unsigned at;
+    assert_int_equal(
+        sscanf(tr_live_page_url(of), "http://127.0.0.1:%u/?token=%32[0-9a-f]", &at, token), 2);
+    port = (uint16_t)at;
+    char first[160];
+    snprintf(first, sizeof first, "GET /?token=%s", token);
+    ask(first, "localhost", NULL);
+    const char *given = strstr(text, "Set-Cookie: ");
+    assert_non_null(given);
+    assert_int_equal(sscanf(given, "Set-Cookie: %100[^;]", cookie), 1);
 }
 
 static void check_status(unsigned status)
@@ -310,6 +329,44 @@ static void each_page_has_its_own_token(void **state)
     }
 }
 
+/* What the launcher writes after the last look is in the page's last words. */
+static void the_end_of_a_job_comes_before_that_of_its_page(void **state)
+{
+    struct tr_live_page_options options = TR_LIVE_PAGE_OPTIONS_INIT;
+    struct tr_live_page *other;
+    struct history_file history;
+    char run[300], kept_token[64], kept_cookie[128];
+    uint16_t kept_port = port;
+    (void)state;
+    memcpy(kept_token, token, sizeof token);
+    memcpy(kept_cookie, cookie, sizeof cookie);
+    snprintf(run, sizeof run, "%s/run", world_folder());
+    options.run = run;
+    assert_int_equal(tr_live_page_open(observer, &options, &other, &failure), 0);
+    take_cookie(other);
+    int stream = begin_stream("");
+    read_until(stream, "\n\n");
+    assert_non_null(strstr(text, "\"events\":[]"));
+    assert_int_equal(history_file_init(&history, files_posix, run), 0);
+    history_file_begin(&history);
+    history_file_add(&history, "begun", json_pack("{s:s}", "by", "</script>"));
+    read_until(stream, "</script>");
+    assert_non_null(strstr(text, "\"event\":\"begun\""));
+    history_file_add(&history, "finished", json_pack("{s:s}", "outcome", "complete"));
+    history_file_fini(&history);
+    tr_live_page_close(other);
+    read_until(stream, NULL);
+    close(stream);
+    const char *finished = strstr(text, "\"event\":\"finished\"");
+    const char *noticed = strstr(text, "\"what\":\"complete\"");
+    const char *end = strstr(text, "event: end");
+    assert_true(finished != NULL && noticed != NULL && end != NULL && finished < end &&
+                noticed < end);
+    memcpy(token, kept_token, sizeof token);
+    memcpy(cookie, kept_cookie, sizeof cookie);
+    port = kept_port;
+}
+
 static void a_child_of_fork_leaves_it_alone(void **state)
 {
     int status;
@@ -343,16 +400,7 @@ static int set_up(void **state)
     if (tr_observer_open(&options, TR_WAIT_FOREVER, &observer, &failure) != 0 ||
         tr_live_page_open(observer, NULL, &page, &failure) != 0)
         fail_msg("%s", failure.message);
-    unsigned at;
-    assert_int_equal(
-        sscanf(tr_live_page_url(page), "http://127.0.0.1:%u/?token=%32[0-9a-f]", &at, token), 2);
-    port = (uint16_t)at;
-    char first[160];
-    snprintf(first, sizeof first, "GET /?token=%s", token);
-    ask(first, "localhost", NULL);
-    const char *given = strstr(text, "Set-Cookie: ");
-    assert_non_null(given);
-    assert_int_equal(sscanf(given, "Set-Cookie: %100[^;]", cookie), 1);
+    take_cookie(page);
     return 0;
 }
 
@@ -381,6 +429,7 @@ int main(void)
         cmocka_unit_test(large_requests_are_refused),
         cmocka_unit_test(addresses_that_others_reach_are_refused),
         cmocka_unit_test(each_page_has_its_own_token),
+        cmocka_unit_test(the_end_of_a_job_comes_before_that_of_its_page),
         cmocka_unit_test(a_child_of_fork_leaves_it_alone),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -63,6 +63,11 @@ TESTS += tests/launch/test_live_page
 tests_launch_test_live_page_SOURCES = tests/launch/test_live_page.c $(api_world)
 tests_launch_test_live_page_LDADD = $(api_libs) $(test_libs)
 
+check_PROGRAMS += tests/launch/test_live_events
+TESTS += tests/launch/test_live_events
+tests_launch_test_live_events_SOURCES = tests/launch/test_live_events.c
+tests_launch_test_live_events_LDADD = $(api_libs) $(test_libs)
+
 check_PROGRAMS += tests/launch/test_live_lines
 TESTS += tests/launch/test_live_lines
 tests_launch_test_live_lines_SOURCES = tests/launch/test_live_lines.c

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What `tests/outside/live_page.sh` asks of the live page in a browser; prints TAP without a plan.
 
-    live_page.py job URL CLUSTER LAUNCHER AXE     a job that loses a process, gets it back, and ends
-    live_page.py many URL AXE                     64 processes, which are down
+    live_page.py job URL CLUSTER EVENTS LAUNCHER AXE    a job that loses a process, gets it back, and is stopped
+    live_page.py ends URL EVENTS AXE                    a job that is complete
+    live_page.py many URL AXE                           64 processes, which are down
+    live_page.py again URL CLUSTER AXE                  a page whose connection and server are lost
 """
 
 from __future__ import annotations
@@ -15,7 +17,9 @@ import signal
 import subprocess
 import sys
 import time
+import urllib.request
 from collections.abc import Callable
+from http.cookiejar import CookieJar
 from typing import Any
 
 from browser import Browser
@@ -64,6 +68,8 @@ SHOWN = """(() => {
         stateText: document.querySelector('#state').textContent,
         notices: [...document.querySelectorAll('#notices li')].map((item) => item.textContent),
         whats: [...document.querySelectorAll('#notices li')].map((item) => item.dataset.what),
+        events: [...document.querySelectorAll('#events li')].map((item) =>
+            [item.dataset.event, item.dataset.process]).reverse(),
         lines: [...document.querySelectorAll('#lines li')].map((item) => item.textContent),
         title: document.title };
 })()"""
@@ -179,7 +185,28 @@ def open_page(browser: Browser, url: str) -> None:
     browser.when("document.querySelector('#now dd') !== null")
 
 
-def watch_job(url: str, cluster: str, launcher: int, axe: str) -> None:
+def history(events: str) -> list[list[str]]:
+    """What the page is to show of a history: events and their processes, of checkpoints in a row the
+    last one."""
+    found: list[list[str]] = []
+    for line in pathlib.Path(events).read_text(encoding="utf-8").splitlines():
+        event = json.loads(line)
+        if event["event"] == "checkpoint" and found and found[-1][0] == "checkpoint":
+            found.pop()
+        found.append([event["event"], str(event.get("process", ""))])
+    return found
+
+
+def shows_history(browser: Browser, events: str, when: str) -> None:
+    # Within a second of the last event it is on the page.
+    until = time.monotonic() + 30
+    while browser.run(SHOWN)["events"] != history(events) and time.monotonic() < until:
+        time.sleep(0.2)
+    shown, written = browser.run(SHOWN)["events"], history(events)
+    expect(f"{when}: the page has the history of the job", shown == written, (shown, written))
+
+
+def watch_job(url: str, cluster: str, events: str, launcher: int, axe: str) -> None:
     with Browser() as browser:
         browser.show(1280)
         open_page(browser, url)
@@ -223,6 +250,11 @@ def watch_job(url: str, cluster: str, launcher: int, axe: str) -> None:
 
         os.kill(launcher, signal.SIGTERM)
         wait("the end of the job is shown", state(browser, "ended"))
+        wait("and that it was stopped", lambda: "the job was stopped" in browser.run(SHOWN)["stateText"])
+        shows_history(browser, events, "it has ended")
+        names = [name for name, _ in browser.run(SHOWN)["events"]]
+        expect("with the death and the new start", {"ended", "silent", "era"} <= set(names) and
+               names.count("started") > len(browser.run(SHOWN)["processes"]), names)
         same(browser, cluster, "it has ended")
         looks(browser, axe, "it has ended")
         no_markup(browser, "it has ended")
@@ -232,6 +264,75 @@ def watch_job(url: str, cluster: str, launcher: int, axe: str) -> None:
         os.kill(int(os.environ["TOP_PID"]), signal.SIGTERM)
         wait("a page whose server ends says so", lambda: "served no more" in browser.run(
             SHOWN)["stateText"])
+
+
+def watch_end(url: str, events: str, axe: str) -> None:
+    with Browser() as browser:
+        browser.show(1280)
+        open_page(browser, url)
+        wait("the job is seen", state(browser, "live"))
+        wait("its end is seen", state(browser, "ended"))
+        wait("and that it is complete", lambda: "the job is complete" in browser.run(SHOWN)["stateText"])
+        expect("as a notice too", "complete" in browser.run(SHOWN)["whats"], browser.run(SHOWN)["whats"])
+        shows_history(browser, events, "it is complete")
+        looks(browser, axe, "it is complete")
+        expect("the console says nothing", browser.console == [], browser.console)
+
+
+def points(browser: Browser) -> int:
+    return int(browser.run("document.querySelector('figure[data-column=up]').dataset.points"))
+
+
+def watch_again(url: str, cluster: str) -> None:
+    """Streams that end, a server that stands still, one that is killed, and another one there."""
+    top = int(os.environ["TOP_PID"])
+    with Browser() as browser:
+        browser.show(1280)
+        open_page(browser, url)
+        shown = browser.run(SHOWN)["state"]
+        browser.run("globalThis.states = []; new MutationObserver(() => states.push("
+                    "document.querySelector('#state').dataset.state)).observe("
+                    "document.querySelector('#state'), {attributes: true}); 0")
+
+        # The server ends the oldest of more streams than it has: that of the page, which asks again.
+        opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(CookieJar()))
+        opener.open(url, timeout=60).close()
+        address = url.split("?")[0]
+        streams = [opener.open(f"{address}events", timeout=60) for _ in range(8)]
+        wait("a page whose connection ends says so", lambda: "lost" in browser.run("states"))
+        wait("and goes on by itself", state(browser, shown))
+        for stream in streams:
+            stream.close()
+        before = points(browser)
+        wait("with new figures", lambda: points(browser) > before + 2)
+        with opener.open(f"{address}events", timeout=60) as stream:
+            while not (line := stream.readline()).startswith(b"data:"):
+                pass
+        rows = len(json.loads(line[5:])["rows"])
+        behind = points(browser)
+        expect("none of which is missing, and none there twice", rows - 1 <= behind <= rows + 5,
+               (behind, rows))
+
+        os.kill(top, signal.SIGSTOP)
+        wait("a page without news says so", lambda: "No news since" in browser.run(SHOWN)["stateText"])
+        os.kill(top, signal.SIGCONT)
+        wait("and goes on with them", state(browser, shown))
+
+        os.kill(top, signal.SIGKILL)
+        wait("a page whose server is killed says so", lambda: "connection was lost" in browser.run(
+            SHOWN)["stateText"])
+        port = re.search(r":(\d+)/", url)
+        assert port is not None
+        with subprocess.Popen([os.environ["TROUPE"], "top", cluster, "--web", port.group(1)],
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True) as other:
+            assert other.stdout is not None
+            new = other.stdout.readline().strip()
+            wait("one that another server refuses says what to do", lambda: "open the URL"
+                 in browser.run(SHOWN)["stateText"])
+            open_page(browser, new)
+            wait("which goes on", state(browser, shown))
+            other.terminate()
+        wait("until its end", lambda: "served no more" in browser.run(SHOWN)["stateText"])
 
 
 def watch_many(url: str, axe: str) -> None:
@@ -251,6 +352,10 @@ def watch_many(url: str, axe: str) -> None:
 if __name__ == "__main__":
     axe_text = pathlib.Path(sys.argv[-1]).read_text(encoding="utf-8") if sys.argv[-1] else ""
     if sys.argv[1] == "job":
-        watch_job(sys.argv[2], sys.argv[3], int(sys.argv[4]), axe_text)
+        watch_job(sys.argv[2], sys.argv[3], sys.argv[4], int(sys.argv[5]), axe_text)
+    elif sys.argv[1] == "ends":
+        watch_end(sys.argv[2], sys.argv[3], axe_text)
+    elif sys.argv[1] == "again":
+        watch_again(sys.argv[2], sys.argv[3])
     else:
         watch_many(sys.argv[2], axe_text)

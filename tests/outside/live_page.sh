@@ -60,16 +60,30 @@ printf '%s\n' "</script><script>globalThis.touched=1</script>" "$bad" >"$work/lo
 "$TROUPE" launch "$work/cluster.json" --run "$work/run" -- --epochs 1000000 --hidden 16 --fanout 4,6 \
     --batch-size 32 --quiet >"$work/out.job" 2>>"$work/log.job" </dev/null &
 launcher=$!
-"$TROUPE" top "$work/cluster.json" --web 0 --log "$work/log.job" >"$work/out.top" 2>"$work/err.top" </dev/null &
+"$TROUPE" top "$work/cluster.json" --web 0 --log "$work/log.job" --run "$work/run" >"$work/out.top" 2>"$work/err.top" </dev/null &
 TOP_PID=$!
 LAUNCH_LOG=$work/log.job
 export TOP_PID LAUNCH_LOG
 expect "there is a page" within grep -q '^http://127' "$work/out.top"
-seen_by job "$(cat "$work/out.top")" "$work/cluster.json" $launcher "$axe"
+seen_by job "$(cat "$work/out.top")" "$work/cluster.json" "$work/run/events.jsonl" $launcher "$axe"
 kill $launcher 2>/dev/null
 wait $launcher
 wait $TOP_PID
 expect "a signal ends the page well" [ $? = 0 ]
+
+# A job that ends well between two looks.
+"$TROUPE" top "$work/cluster.json" --web 0 --run "$work/ends" >"$work/out.ends" 2>"$work/err.ends" </dev/null &
+top=$!
+expect "there is a page of a job that comes" within grep -q '^http://127' "$work/out.ends"
+rm -rf "$work/checkpoints"
+"$TROUPE" launch "$work/cluster.json" --run "$work/ends" -- --epochs 1500 --hidden 16 --fanout 4,6 \
+    --batch-size 32 --quiet >"$work/out.job" 2>"$work/log.ends" </dev/null &
+launcher=$!
+seen_by ends "$(cat "$work/out.ends")" "$work/ends/events.jsonl" "$axe"
+wait $launcher
+expect "the job ended well" [ $? = 0 ]
+kill $top
+wait $top
 
 # Not one of these runs.
 hosts=
@@ -85,6 +99,7 @@ echo "{\"name\": \"many\", \"graph\": \"many/g.json\", \"hosts\": [$hosts]}" >"$
 top=$!
 expect "there is a page of many" within grep -q '^http://127' "$work/out.many"
 seen_by many "$(cat "$work/out.many")" "$axe"
-kill $top
+TOP_PID=$top
+seen_by again "$(cat "$work/out.many")" "$work/many.json" ""
 wait $top
 finish
