@@ -84,10 +84,12 @@ static void keep_task(struct task *task)
 {
     struct error error = { 0 };
     int rv = sampler_keep(task, &error);
-    if (rv != 0)
+    if (rv != 0) {
         sampler_fail_task(task, rv, error.text);
-    else
-        finish_task(task);
+        return;
+    }
+    batch_store_note_made(task->sampler->options->store);
+    finish_task(task);
 }
 
 static void complete_task(struct task *task)

@@ -307,6 +307,7 @@ static void a_batch_is_kept_until_all_of_it_was_pulled(void **state)
 {
     (void)state;
     struct world world;
+    struct batch_store_counts counts;
     open_world(&world, 5, true);
     uint64_t bytes = offered(&world);
     assert_true(bytes > 3 * PIECE);
@@ -316,6 +317,8 @@ static void a_batch_is_kept_until_all_of_it_was_pulled(void **state)
     assert_int_equal(pull(&world, end, bytes, batch, false), 0);
     assert_int_equal(pull(&world, PIECE, bytes, batch, false), 0);
     assert_int_equal(offered(&world), bytes);
+    batch_store_counts(world.store, &counts);
+    assert_true(counts.made == 1 && counts.taken == 0); /* for whomever: once */
     for (uint64_t at = end; at > 0; at -= PIECE)
         assert_int_equal(pull(&world, at, bytes, batch, at == end || at == PIECE), 0);
     assert_int_equal(pull(&world, 0, bytes, batch, false), 0);
