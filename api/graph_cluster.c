@@ -247,6 +247,7 @@ int graph_spawn_status(struct tr_graph *graph)
         .progress = &graph->progress,
         .node = graph->process,
         .incarnation = graph_incarnation(graph),
+        .restarts = session->restarts,
         .begin_ns = env_now_ns(session->env),
         .usage = process_usage_read,
     };

@@ -63,6 +63,7 @@ struct tr_session {
     void (*silent)(void *arg, uint32_t node, uint32_t incarnation);
     void (*silent_release)(void *arg);
     void *silent_arg;
+    uint32_t restarts; /* of this process, by its launcher; set before a graph is opened */
     atomic_ullong next_loader;
     atomic_uint interrupts; /* counted up by each */
     atomic_uint resumed;    /* the number up to which they are over */

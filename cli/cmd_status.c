@@ -116,9 +116,11 @@ static void report_line(struct report *report, uint32_t process,
     report_real(report, "cpus", "CPUs", line->cpus);
     report_known(report, "loss", "loss", line->has_loss, line->loss);
     report_real(report, "seeds_per_second", "seeds/s", line->seeds_per_s);
-    report_count(report, "restarts", "restarts", line->restarts);
+    report_count(report, "process_restarts", "restarts", line->process_restarts);
+    report_count(report, "restarts", "of actors", line->restarts);
     report_count(report, "links_up", "links up", line->links_up);
     report_count(report, "mailbox_messages", "mailboxes", line->mailbox_messages);
+    report_count(report, "mailbox_messages_max", "most in one", line->mailbox_messages_max);
     report_bytes(report, "mailbox_bytes", "held", line->mailbox_bytes);
     report_bytes(report, "queued_bytes", "queued", line->queued_bytes);
     report_bytes(report, "credit_bytes", "credit", line->credit_bytes);
@@ -248,10 +250,11 @@ static void draw_line(uint32_t process, const struct tr_process_status *line, st
     char loss[16] = "-";
     if (line->has_loss)
         snprintf(loss, sizeof loss, "%.4g", line->loss);
-    printf("%5u %-12.12s %-24.24s %7.2f %5u/%-5u %6.2f %9.1f %9" PRIu64
+    printf("%5u %-12.12s %-24.24s %8" PRIu64 " %7.2f %5u/%-5u %6.2f %9.1f %9" PRIu64 " %9" PRIu64
            " %9.1f %9.1f %9.1f %8.1f %8.1f %9.0f %8s%s\n",
-           process, line->host, line->roles, line->round_trip_s * 1e3, line->links_up, line->links,
-           line->cpus, (double)line->rss_bytes / 1048576, line->mailbox_messages,
+           process, line->host, line->roles, line->process_restarts, line->round_trip_s * 1e3,
+           line->links_up, line->links, line->cpus, (double)line->rss_bytes / 1048576,
+           line->mailbox_messages, line->mailbox_messages_max,
            (double)line->mailbox_bytes / 1048576, (double)line->credit_bytes / 1048576,
            cmd_status_rate(bytes, before->bytes, seconds) / 1048576,
            cmd_status_rate(line->batches_made, before->made, seconds),
@@ -289,9 +292,9 @@ static int cmd_status_draw(struct tr_observer *observer, struct rates *rates, bo
     if (terminal)
         printf("\033[H%s: %u processes; q ends%s\n", job.name, job.num_processes, end);
     draw_job(&job, end);
-    printf("%5s %-12s %-24s %7s %11s %6s %9s %9s %9s %9s %9s %8s %8s %9s %8s%s\n", "", "host",
-           "roles", "lag ms", "links", "CPUs", "RSS MiB", "messages", "held MiB", "cred MiB",
-           "MiB/s", "made/s", "taken/s", "seeds/s", "loss", end);
+    printf("%5s %-12s %-24s %8s %7s %11s %6s %9s %9s %9s %9s %9s %9s %8s %8s %9s %8s%s\n", "",
+           "host", "roles", "restarts", "lag ms", "links", "CPUs", "RSS MiB", "messages", "at most",
+           "held MiB", "cred MiB", "MiB/s", "made/s", "taken/s", "seeds/s", "loss", end);
     for (uint32_t p = 0; rv == 0 && p < job.num_processes; p++) {
         struct tr_process_status line = TR_PROCESS_STATUS_INIT;
         rv = tr_observer_process(observer, p, &line, error);

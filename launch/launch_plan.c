@@ -191,13 +191,14 @@ static void add_own_program(struct argv_builder *environment)
 }
 
 static void add_environment(const struct launch_plan *plan, uint32_t process, uint32_t incarnation,
-                            bool restarted, struct argv_builder *environment)
+                            uint32_t restarts, struct argv_builder *environment)
 {
     argv_builder_add(environment, "TROUPE_LAUNCHED=1");
     argv_builder_addf(environment, "TROUPE_CLUSTER=%s", plan->cluster_path);
     argv_builder_addf(environment, "TROUPE_PROCESS=%u", process);
     argv_builder_addf(environment, "TROUPE_INCARNATION=%u", incarnation);
-    argv_builder_addf(environment, "TROUPE_RESTARTED=%d", restarted);
+    argv_builder_addf(environment, "TROUPE_RESTARTED=%d", restarts > 0);
+    argv_builder_addf(environment, "TROUPE_RESTARTS=%u", restarts);
     argv_builder_addf(environment, "TROUPE_GRAPH=%s", plan->graph_path);
     if (plan->key.path != NULL)
         argv_builder_add(environment, JOB_KEY_VARIABLE "=" JOB_KEY_INPUT);
@@ -266,7 +267,7 @@ static void add_exec(const struct launch_plan *plan, struct argv_builder *words)
 }
 
 int launch_process_words(const struct launch_plan *plan, uint32_t process, uint32_t incarnation,
-                         bool restarted, struct argv_builder *words,
+                         uint32_t restarts, struct argv_builder *words,
                          struct argv_builder *environment, struct error *error)
 {
     struct argv_builder command = { 0 };
@@ -275,7 +276,7 @@ int launch_process_words(const struct launch_plan *plan, uint32_t process, uint3
         add_exec(plan, &command);
     else
         add_built_in(plan, process, &command);
-    add_environment(plan, process, incarnation, restarted, environment);
+    add_environment(plan, process, incarnation, restarts, environment);
     int rv = launch_host_wrap(plan, plan->plan.plan.processes[process].host, &command, environment,
                               words, error);
     argv_builder_fini(&command);

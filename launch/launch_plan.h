@@ -70,7 +70,7 @@ void launch_prefix(const struct launch_plan *plan, uint32_t process,
 
 /* Makes the words that run a process, here: to be given to child_start. */
 int launch_process_words(const struct launch_plan *plan, uint32_t process, uint32_t incarnation,
-                         bool restarted, struct argv_builder *words,
+                         uint32_t restarts, struct argv_builder *words,
                          struct argv_builder *environment, struct error *error);
 
 /* Words that run `command` with `environment` on a host; what child_start is to add to our own

@@ -157,13 +157,13 @@ static void take_output(struct launched *launched, int stream, int times, bool b
     }
 }
 
-static int start_process(void *arg, uint32_t process, uint32_t incarnation, bool restarted)
+static int start_process(void *arg, uint32_t process, uint32_t incarnation, uint32_t restarts)
 {
     struct launch_loop *launch = arg;
     struct launched *launched = &launch->launched[process];
     struct argv_builder words = { 0 }, environment = { 0 };
     struct error error = { 0 };
-    int rv = launch_process_words(launch->plan, process, incarnation, restarted, &words,
+    int rv = launch_process_words(launch->plan, process, incarnation, restarts, &words,
                                   &environment, &error);
     if (rv == 0) {
         bool local = launch->plan->kind == CLUSTER_LAUNCH_LOCAL;

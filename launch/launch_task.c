@@ -148,7 +148,7 @@ static int make_line(const struct launch_plan *plan, uint32_t process, char **te
                      struct error *error)
 {
     struct argv_builder words = { 0 }, environment = { 0 }, line = { 0 };
-    int rv = launch_process_words(plan, process, 0, false, &words, &environment, error);
+    int rv = launch_process_words(plan, process, 0, 0, &words, &environment, error);
     if (rv == 0 && environment.count > 0) {
         argv_builder_add(&line, "env");
         argv_builder_add_all(&line, &environment);

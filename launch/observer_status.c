@@ -139,6 +139,8 @@ int tr_observer_process(struct tr_observer *observer, uint32_t process,
         .seeds_per_s = view.seeds_per_s,
         .loss = view.progress.loss,
         .score = view.progress.score,
+        .mailbox_messages_max = view.mailbox_messages_max,
+        .process_restarts = view.process_restarts,
     };
     snprintf(known.score_name, sizeof known.score_name, "%s", view.progress.score_name);
     if (!view.up)

@@ -103,6 +103,17 @@ bool tr_process_is_restarted(void)
     return tr_process_is_launched() && is_set("TROUPE_RESTARTED");
 }
 
+/* It is for people alone: a launcher of another version, or a number that is none, says nothing. */
+static uint32_t count_restarts(void)
+{
+    uint32_t restarts;
+    return tr_process_is_launched() &&
+                   process_identity_read_number(getenv("TROUPE_RESTARTS"), &restarts) &&
+                   restarts != PROCESS_IDENTITY_NONE
+               ? restarts
+               : 0;
+}
+
 static int own_process_mine(const struct tr_process *process, struct tr_error *error)
 {
     return fork_mark_is_child(process->mark) ? error_forked(error, "the process") : 0;
@@ -573,6 +584,8 @@ int tr_process_attach(struct tr_process *process, struct tr_session *session,
         return rv;
     }
     process->session = session;
+    if (session != NULL)
+        session->restarts = count_restarts();
     if (session != NULL && process->info.launched && session->silent == NULL) {
         /* The reference is counted before the session has it. */
         atomic_fetch_add_explicit(&process->silent->references, 1, memory_order_relaxed);

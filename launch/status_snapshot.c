@@ -70,6 +70,10 @@ static int add_use(json_t *object, const struct tr_process_status *line,
                    const struct status_links *links)
 {
     int rv = json_object_set_new(object, "restarts", json_integer(line->restarts));
+    rv |= json_object_set_new(object, "process_restarts",
+                              json_integer((json_int_t)line->process_restarts));
+    rv |= json_object_set_new(object, "mailbox_messages_max",
+                              json_integer((json_int_t)line->mailbox_messages_max));
     rv |= json_object_set_new(object, "rss_bytes", json_integer((json_int_t)line->rss_bytes));
     rv |= json_object_set_new(object, "cpu_seconds", real_json(line->cpu_s));
     rv |= json_object_set_new(object, "cpus", real_json(line->cpus));

@@ -155,6 +155,9 @@ void status_view_fill(const struct cluster_plan *plan, uint32_t process, json_t 
     view->taken = count_of(document, "batches_taken");
     view->batch_bytes = count_of(document, "batch_bytes");
     view->restarts = count_of(json_object_get(document, "counters"), "restarts");
+    view->mailbox_messages_max = count_of(json_object_get(document, "counters"),
+                                          "mailbox_messages_max");
+    view->process_restarts = count_of(document, "restarts");
     view->progress = read_progress(document);
     view->seeds_per_s = real_of(document, "seeds_per_second");
     if (json_object_get(document, "checkpoint_age_seconds") != NULL)

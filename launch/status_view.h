@@ -23,7 +23,8 @@ struct status_view {
     bool up;
     uint32_t incarnation, links_up, links;
     uint64_t sent_bytes, received_bytes, queued_bytes, credit_bytes; /* of its links */
-    uint64_t mailbox_messages, mailbox_bytes, batch_bytes, made, taken, restarts;
+    uint64_t mailbox_messages, mailbox_bytes, mailbox_messages_max, batch_bytes, made, taken;
+    uint64_t restarts, process_restarts; /* of its actors, and of itself */
     double uptime_s, lag_ms;
     /* Its trainers, where it has some; the job as it knows it. */
     struct job_progress_now progress;

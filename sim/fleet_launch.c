@@ -35,11 +35,11 @@ static void launch_note(const struct fleet *fleet, const char *what)
 }
 
 /* The address of a process is held by its last life, of a launcher that was killed: it waits. */
-static int start_process(void *arg, uint32_t number, uint32_t incarnation, bool restarted)
+static int start_process(void *arg, uint32_t number, uint32_t incarnation, uint32_t restarts)
 {
     struct fleet *fleet = arg;
     struct fleet_process *process = &fleet->processes[number];
-    (void)restarted;
+    (void)restarts;
     if (fleet->launch.asked || fleet->launch.spent)
         fleet_fail(fleet, "process %" PRIu32 " was started by a launcher that is to stop", number);
     if (incarnation <= process->incarnation)

@@ -123,7 +123,7 @@ static void obey(struct launcher *launcher, const struct launcher_command *comma
         /* A process that could not be started has ended like any other: the policy has it running
          * by now. */
         if (launcher->ops->start(launcher->arg, command->process, command->incarnation,
-                                 command->incarnation != launcher->incarnation) != 0)
+                                 command->incarnation - launcher->incarnation) != 0)
             launcher_policy_exited(&launcher->policy, command->process, LAUNCHER_EXIT_NOT_STARTED,
                                    0, now_ns);
         break;

@@ -27,8 +27,8 @@
 #define LAUNCHER_EXIT_NOT_STARTED 126
 
 struct launcher_ops {
-    /* Begins a life of a process; restarted: it has had one before. TR_E*: it could not be. */
-    int (*start)(void *arg, uint32_t process, uint32_t incarnation, bool restarted);
+    /* Begins a life of a process, which has had so many before. TR_E*: it could not be. */
+    int (*start)(void *arg, uint32_t process, uint32_t incarnation, uint32_t restarts);
     /* launcher_take_end takes its end, in whatever way it came. */
     void (*ask_to_stop)(void *arg, uint32_t process);
     void (*kill)(void *arg, uint32_t process);

@@ -83,6 +83,12 @@ static void put_node(FILE *out, struct node *node)
     put_gauge(out, "troupe_messages_live", NULL, "Messages in memory.", c.messages_live);
     put_gauge(out, "troupe_calls_open", NULL, "Calls that wait for their reply.", c.calls_open);
     put_gauge(out, "troupe_actors", NULL, "Actors alive.", c.actors_live);
+    put_gauge(out, "troupe_mailbox_messages", NULL, "Messages that wait for actors.",
+              c.mailbox_messages);
+    put_gauge(out, "troupe_mailbox_bytes", "bytes",
+              "Held by messages that wait for actors, control messages left out.", c.mailbox_bytes);
+    put_gauge(out, "troupe_mailbox_messages_max", NULL,
+              "The most messages that have waited for one actor.", c.mailbox_messages_max);
 }
 
 /* One family of all links; at(link) is its value. */
@@ -235,6 +241,8 @@ char *metrics_text(const struct status_options *options, struct node *node, uint
     put_info(out, options);
     put_family(out, "troupe_uptime_seconds", "gauge", "seconds", "Since the process joined.");
     fprintf(out, "troupe_uptime_seconds %.3f\n", (double)(now_ns - options->begin_ns) / 1e9);
+    put_gauge(out, "troupe_process_restarts", NULL,
+              "How often the launcher has started this process again.", options->restarts);
     put_progress(out, options->progress, now_ns);
     put_usage(out, options);
     put_counter(out, "troupe_batches_made", NULL, "Mini-batches made by samplers here.",

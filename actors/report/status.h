@@ -7,10 +7,10 @@
  * JSON document; `troupe status` and `troupe top` show them. It asks a probe on each loop for the
  * mailboxes there, since an actor's state is its loop's alone.
  *
- *     {"node": 1, "incarnation": 5, "job": "name", "roles": "server", "uptime_seconds": 3.2,
- *      "era": 1, "epoch": 2, "epochs": 10, "step": 7, "steps": 100, "checkpoint": 107,
- *      "checkpoint_age_seconds": 4.5, "loss": 0.7, "score": 0.8, "score_name": "accuracy",
- *      "seeds": 7168, "seeds_per_second": 51200.0,
+ *     {"node": 1, "incarnation": 5, "restarts": 0, "job": "name", "roles": "server",
+ *      "uptime_seconds": 3.2, "era": 1, "epoch": 2, "epochs": 10, "step": 7, "steps": 100,
+ *      "checkpoint": 107, "checkpoint_age_seconds": 4.5, "loss": 0.7, "score": 0.8,
+ *      "score_name": "accuracy", "seeds": 7168, "seeds_per_second": 51200.0,
  *      "rss_bytes": 104857600, "cpu_seconds": 3.1, "cpus": 0.9,
  *      "batches_made": 0, "batches_taken": 0, "batch_bytes": 0,
  *      "counters": {"messages_live": 3, "sent": 9, ...},
@@ -21,7 +21,8 @@
  *
  * A number of the job that a process does not know is 0. "checkpoint" is there once there is one,
  * its age where this process saw it committed, "loss" and the score once a trainer here has noted
- * one. "cpus" is the mean number of processors in use since the process joined.
+ * one. "cpus" is the mean number of processors in use since the process joined. "restarts" of the
+ * process are its launcher's, those among the counters are of its actors.
  *
  * Ownership: the options outlive the actor. Thread rules: an actor's; status_json on any thread.
  */
@@ -47,6 +48,7 @@ struct status_options {
     struct batch_store *store;
     struct job_progress *progress; /* may be NULL */
     uint32_t node, incarnation;
+    uint32_t restarts; /* so often has a launcher started this process again */
     uint64_t begin_ns; /* of the env's clock */
     /* The wall clock's seconds since 1970-01-01 UTC at begin_ns; 0: they are not known. */
     double began_at;

@@ -27,6 +27,7 @@ static json_t *counters_json(struct node *node)
     add_count(object, "late_replies", c.late_replies);
     add_count(object, "long_turns", c.long_turns);
     add_count(object, "restarts", c.restarts);
+    add_count(object, "mailbox_messages_max", c.mailbox_messages_max);
     return object;
 }
 
@@ -128,6 +129,7 @@ json_t *status_json(const struct status_options *options, struct node *node, uin
     batch_store_counts(options->store, &batches);
     add_count(object, "node", options->node);
     add_count(object, "incarnation", options->incarnation);
+    add_count(object, "restarts", options->restarts);
     json_object_set_new(object, "job", json_string(options->job));
     json_object_set_new(object, "roles", json_string(options->roles));
     json_object_set_new(object, "uptime_seconds",

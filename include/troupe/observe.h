@@ -99,8 +99,8 @@ struct tr_process_status {
     uint64_t at_ns;      /* of CLOCK_MONOTONIC: when it was seen so */
     uint64_t asked;      /* so often did it answer, or fail to */
     uint64_t sent_bytes, received_bytes, queued_bytes;
-    uint64_t credit_bytes; /* of the link that has the least */
-    uint64_t mailbox_messages, mailbox_bytes;
+    uint64_t credit_bytes;                    /* of the link that has the least */
+    uint64_t mailbox_messages, mailbox_bytes; /* that wait for its actors */
     uint64_t batch_bytes, batches_made, batches_taken;
     uint64_t rss_bytes; /* of its memory that is in RAM */
     double cpu_s;       /* processor time that it used, of all its threads */
@@ -114,11 +114,13 @@ struct tr_process_status {
     double loss, score;   /* the last that was noted */
     char score_name[TR_SCORE_NAME_MAX];
     char why[TR_OBSERVER_WHY_MAX]; /* it is not up, as the last attempt says; "" where it is */
+    uint64_t mailbox_messages_max; /* the most that have waited in one mailbox since it began */
+    uint64_t process_restarts;     /* so often has its launcher started it again; 0 without one */
 };
 #define TR_PROCESS_STATUS_INIT                                                                   \
     {                                                                                            \
         sizeof(struct tr_process_status), NULL, NULL, false, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
-            0, 0, 0, 0, 0, 0, 0, 0, false, false, 0, 0, 0, 0, 0, 0, 0, "", ""                    \
+            0, 0, 0, 0, 0, 0, 0, 0, false, false, 0, 0, 0, 0, 0, 0, 0, "", "", 0, 0              \
     }
 
 /* TR_ERANGE: there is no such process. */

@@ -16,12 +16,13 @@
  *                                       Kubernetes StatefulSet: the third process of its role
  *
  * A launcher also sets TROUPE_LAUNCHED=1, TROUPE_CLUSTER, TROUPE_GRAPH, TROUPE_INCARNATION (a
- * number larger than that of the process's life before) and TROUPE_RESTARTED (1: it had one). The
- * key of the job, where the cluster file names none, is the first line of the standard input
- * (TROUPE_SHARED_KEY=-), or a file (TROUPE_SHARED_KEY=PATH). The standard input stays open for as
- * long as the process is to run: its end means that the launcher has gone or wants it to stop. An
- * input that has nothing yet has not ended; one that is closed in this process has. The notices of
- * a process to its launcher are lines on its standard output that begin with "troupe: ".
+ * number larger than that of the process's life before), TROUPE_RESTARTED (1: it had one) and
+ * TROUPE_RESTARTS (so many, as the process's status says). The key of the job, where the cluster
+ * file names none, is the first line of the standard input (TROUPE_SHARED_KEY=-), or a file
+ * (TROUPE_SHARED_KEY=PATH). The standard input stays open for as long as the process is to run: its
+ * end means that the launcher has gone or wants it to stop. An input that has nothing yet has not
+ * ended; one that is closed in this process has. The notices of a process to its launcher are lines
+ * on its standard output that begin with "troupe: ".
  *
  *     tr_process_open(&options, TR_WAIT_FOREVER, &process, &error);
  *     tr_process_watch(process, &error);

@@ -54,6 +54,7 @@ def test_a_process_that_serves_is_up(world: World, tmp_path: Path) -> None:
             first = found.processes[0]
             assert first.up and first.uptime_s > 0 and first.why == ""
             assert first.rss_bytes > 0 and first.cpu_s > 0 and first.loss is None
+            assert first.mailbox_messages_max > 0 and first.process_restarts == 0
             assert len(first.peers) == first.links
             assert found.job.num_up == 1 and "1 of" in repr(found)
         finally:

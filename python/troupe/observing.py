@@ -26,7 +26,9 @@ class Status:
         One a process of the cluster file: ``host``, ``roles``, ``up``, ``why`` (it is not up), and
         its counters, which are 0 where they are not known: ``uptime_s``, ``round_trip_s``,
         ``links_up``, ``sent_bytes``, ``batches_made``, ``rss_bytes``, ``cpu_s``, ``cpus``,
-        ``seeds_per_s``, ...; ``loss`` and ``score``, None where its trainers noted none; and
+        ``seeds_per_s``, ``mailbox_messages`` (that wait for its actors), ``mailbox_messages_max``
+        (the most that waited for one), ``process_restarts`` (by its launcher), ``restarts`` (of its
+        actors), ...; ``loss`` and ``score``, None where its trainers noted none; and
         ``peers``, a list of Report with the ``process``, ``up``, ``sent_bytes``,
         ``received_bytes``, ``queued_bytes`` and ``silent_s`` of each link.
     """

@@ -18,6 +18,20 @@ static inline void counter_add(counter *c, uint64_t n)
                           memory_order_relaxed);
 }
 
+/* Of what was added before: a level. */
+static inline void counter_sub(counter *c, uint64_t n)
+{
+    atomic_store_explicit(c, atomic_load_explicit(c, memory_order_relaxed) - n,
+                          memory_order_relaxed);
+}
+
+/* It becomes n where n is more. */
+static inline void counter_raise(counter *c, uint64_t n)
+{
+    if (n > atomic_load_explicit(c, memory_order_relaxed))
+        atomic_store_explicit(c, n, memory_order_relaxed);
+}
+
 static inline uint64_t counter_get(const counter *c)
 {
     return atomic_load_explicit(c, memory_order_relaxed);

@@ -44,6 +44,8 @@ struct loop {
     uint64_t dumps; /* requests served */
     counter sent, delivered, dropped_full, dropped_expired, stale, late_replies, long_turns, wakes,
         restarts;
+    /* In the mailboxes of its actors now, and the most that one of them has held. */
+    counter mailbox_messages, mailbox_bytes, mailbox_messages_max;
     struct inbox inbox;
 };
 

@@ -437,5 +437,10 @@ void node_counters(struct node *node, struct node_counters *sum)
         sum->long_turns += counter_get(&loop->long_turns);
         sum->wakes += counter_get(&loop->wakes);
         sum->restarts += counter_get(&loop->restarts);
+        sum->mailbox_messages += counter_get(&loop->mailbox_messages);
+        sum->mailbox_bytes += counter_get(&loop->mailbox_bytes);
+        uint64_t most = counter_get(&loop->mailbox_messages_max);
+        if (most > sum->mailbox_messages_max)
+            sum->mailbox_messages_max = most;
     }
 }

@@ -50,6 +50,9 @@ struct node_counters {
     uint64_t long_turns; /* callbacks over ACTOR_TURN_NS */
     uint64_t wakes;      /* writes to an eventfd */
     uint64_t restarts;
+    uint64_t mailbox_messages;     /* that wait for actors */
+    uint64_t mailbox_bytes;        /* of those that mailboxes bound */
+    uint64_t mailbox_messages_max; /* the most that have waited in one mailbox */
 };
 
 int node_create(struct env *env, const struct node_options *options, struct node **node,

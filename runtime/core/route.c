@@ -153,6 +153,14 @@ static void note_dropped(struct loop *loop, const struct actor *actor)
                   (unsigned long long)count, loop->index);
 }
 
+/* A message has come into the mailbox. */
+static void mailbox_filled(struct loop *loop, struct actor *actor)
+{
+    counter_add(&loop->mailbox_messages, 1);
+    counter_raise(&loop->mailbox_messages_max, actor->control.count + actor->data.count);
+    loop_queue(loop, actor);
+}
+
 static void put_data(struct loop *loop, struct actor *actor, struct message *message)
 {
     size_t cost = mailbox_cost(message);
@@ -166,8 +174,9 @@ static void put_data(struct loop *loop, struct actor *actor, struct message *mes
         return;
     }
     actor->mailbox_bytes += cost;
+    counter_add(&loop->mailbox_bytes, cost);
     messages_push(&actor->data, message);
-    loop_queue(loop, actor);
+    mailbox_filled(loop, actor);
 }
 
 struct message *mailbox_pop(struct actor *actor)
@@ -175,9 +184,13 @@ struct message *mailbox_pop(struct actor *actor)
     struct message *message = messages_pop(&actor->control);
     if (message == NULL) {
         message = messages_pop(&actor->data);
-        if (message != NULL)
+        if (message != NULL) {
             actor->mailbox_bytes -= mailbox_cost(message);
+            counter_sub(&actor->loop->mailbox_bytes, mailbox_cost(message));
+        }
     }
+    if (message != NULL)
+        counter_sub(&actor->loop->mailbox_messages, 1);
     /* The credit goes back when the message leaves the mailbox, not when it is freed: an actor may
      * keep a request for long, and its sender would wait for all that time. */
     if (message != NULL && (message->frame.flags & MESSAGE_CREDIT))
@@ -230,6 +243,6 @@ void loop_deliver(struct loop *loop, struct message *message)
         put_data(loop, actor, message);
     } else {
         messages_push(&actor->control, message);
-        loop_queue(loop, actor);
+        mailbox_filled(loop, actor);
     }
 }

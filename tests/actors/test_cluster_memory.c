@@ -34,7 +34,7 @@ static const char json[] =
     " \"samplers\": 1, \"trainers\": 1}]}";
 static const char ip_config[] = "10.0.0.1 7000 2\n10.0.0.2\n10.0.0.3\n10.0.0.4 7001\n10.0.0.5\n";
 
-static int no_start(void *arg, uint32_t process, uint32_t incarnation, bool again)
+static int no_start(void *arg, uint32_t process, uint32_t incarnation, uint32_t again)
 {
     (void)arg, (void)process, (void)incarnation, (void)again;
     return 0;

@@ -26,11 +26,11 @@ struct world {
     bool refuses; /* to start anything */
 };
 
-static int start(void *arg, uint32_t process, uint32_t incarnation, bool restarted)
+static int start(void *arg, uint32_t process, uint32_t incarnation, uint32_t restarts)
 {
     struct world *world = arg;
     world->starts[process]++;
-    world->restarts[process] += restarted;
+    world->restarts[process] = restarts;
     world->incarnation[process] = incarnation;
     return world->refuses ? TR_ENOENT : 0;
 }

@@ -244,6 +244,7 @@ static void every_counter_is_reported(void **unused)
                                             .progress = &progress,
                                             .node = 7,
                                             .incarnation = 9,
+                                            .restarts = 5,
                                             .begin_ns = now_ns - ENV_SECOND_NS * 3 / 2 };
     json_t *document = status_json(&options, pair.nodes[0], now_ns);
     char *text = metrics_text(&options, pair.nodes[0], now_ns);
@@ -267,6 +268,7 @@ static void every_counter_is_reported(void **unused)
         { "late_replies", c.late_replies },
         { "long_turns", c.long_turns },
         { "restarts", c.restarts },
+        { "mailbox_messages_max", c.mailbox_messages_max },
     };
     const struct number of_connections[] = {
         { "accepted", refused.accepted },         { "refused", refused.refused },
@@ -287,10 +289,11 @@ static void every_counter_is_reported(void **unused)
     };
     const struct number of_process[] = {
         { "node", 7 },          { "incarnation", 9 },
+        { "restarts", 5 },      { "batch_bytes", batch_store_used(store) },
         { "era", 0 },           { "epoch", 0 },
         { "epochs", 0 },        { "step", 0 },
         { "steps", 0 },         { "batches_made", 3 },
-        { "batches_taken", 0 }, { "batch_bytes", batch_store_used(store) },
+        { "batches_taken", 0 },
     };
     const json_t *links = json_object_get(document, "links");
     assert_int_equal(json_array_size(links), 1);
@@ -324,6 +327,10 @@ static void every_counter_is_reported(void **unused)
         { "troupe_messages_live", c.messages_live },
         { "troupe_calls_open", c.calls_open },
         { "troupe_actors", c.actors_live },
+        { "troupe_mailbox_messages", c.mailbox_messages },
+        { "troupe_mailbox_bytes", c.mailbox_bytes },
+        { "troupe_mailbox_messages_max", c.mailbox_messages_max },
+        { "troupe_process_restarts", 5 },
         { "troupe_observers", refused.observers },
         { "troupe_batch_bytes", batch_store_used(store) },
         { "troupe_era", 0 },

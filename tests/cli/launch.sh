@@ -102,6 +102,16 @@ trains() {
 expect "and the loss, and seeds a second" within trains
 expect "processes tell of their memory, processors and links" \
     says '"process":1,.*"rss_bytes":[1-9][0-9]*,"cpu_seconds":[0-9.]*,"cpus":[0-9.]*,.*"links":\[{"process":[0-9]*,"up":true'
+expect "of what waits in mailboxes, and of the batches that the sampler made for a trainer elsewhere" \
+    says '"process":2,[^}]*"mailbox_messages":[0-9]*,[^}]*"batches_made":[1-9][^}]*"mailbox_messages_max":[1-9]'
+expect "and that nothing was started again" [ "$(grep -o '"process_restarts":0,' "$work/out" | wc -l)" = 4 ]
+pid_of 1
+kill -KILL "$pid"
+knows_restart() {
+    troupe status "$work/cluster.json" --json
+    says '"process":1,[^}]*"up":true[^}]*"process_restarts":1,' && says '"process":3,[^}]*"up":true[^}]*"process_restarts":0,'
+}
+expect "a server that dies is started again, which its status says" within knows_restart
 "$TROUPE" top "$work/cluster.json" >"$work/top" 2>&1 </dev/null &
 top=$!
 expect "top shows it" within grep -q 'made/s' "$work/top"

@@ -20,10 +20,10 @@ struct reading {
     uint32_t starts;
 };
 
-static int start(void *arg, uint32_t process, uint32_t incarnation, bool restarted)
+static int start(void *arg, uint32_t process, uint32_t incarnation, uint32_t restarts)
 {
     struct reading *reading = arg;
-    (void)restarted;
+    (void)restarts;
     assert(process == 0 && incarnation > 0);
     reading->starts++;
     return 0;

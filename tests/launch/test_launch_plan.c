@@ -72,7 +72,7 @@ static void lines_of(const struct launch_plan *plan, uint32_t process, char *wor
 {
     struct argv_builder made = { 0 }, names = { 0 };
     struct error error = { 0 };
-    assert_int_equal(launch_process_words(plan, process, 7, false, &made, &names, &error), 0);
+    assert_int_equal(launch_process_words(plan, process, 7, 0, &made, &names, &error), 0);
     char *line = argv_builder_quote(&made), *rest = argv_builder_quote(&names);
     assert_true(line != NULL && rest != NULL);
     snprintf(words, LINE_MAX_BYTES, "%s", line);
@@ -164,15 +164,16 @@ static void assert_environment(const struct launch_plan *plan, uint32_t process,
 static void trainers_know_their_ranks(void **state)
 {
     struct launch_plan *plan = *state;
-#define RANK_OF(rank, local) \
-    "TROUPE_RESTARTED=0 TROUPE_GRAPH=/g/g.json RANK=" rank " WORLD_SIZE=4 LOCAL_RANK=" local
+#define RANK_OF(rank, local)                                                 \
+    "TROUPE_RESTARTED=0 TROUPE_RESTARTS=0 TROUPE_GRAPH=/g/g.json RANK=" rank \
+    " WORLD_SIZE=4 LOCAL_RANK=" local
 #define MASTER " MASTER_ADDR=10.0.0.1 MASTER_PORT=29500"
     assert_environment(plan, 3, RANK_OF("0", "0") MASTER " OMP_NUM_THREADS=1");
     assert_environment(plan, 4, RANK_OF("1", "1") MASTER " OMP_NUM_THREADS=1");
     assert_environment(plan, 6, RANK_OF("2", "0") MASTER " OMP_NUM_THREADS=5");
     assert_environment(plan, 7, RANK_OF("3", "1") MASTER " OMP_NUM_THREADS=5");
-    assert_environment(plan, 0, "TROUPE_RESTARTED=0 TROUPE_GRAPH=/g/g.json");
-    assert_environment(plan, 5, "TROUPE_RESTARTED=0 TROUPE_GRAPH=/g/g.json");
+    assert_environment(plan, 0, "TROUPE_RESTARTED=0 TROUPE_RESTARTS=0 TROUPE_GRAPH=/g/g.json");
+    assert_environment(plan, 5, "TROUPE_RESTARTED=0 TROUPE_RESTARTS=0 TROUPE_GRAPH=/g/g.json");
     plan->cluster.hosts[1].threads = 2;
     plan->request.master_port = 4000;
     free(plan->cluster.hosts[0].address);
@@ -187,19 +188,19 @@ static void a_restarted_process_knows_it_and_a_key_comes_by_its_input(void **sta
     struct argv_builder words = { 0 }, names = { 0 };
     struct error error = { 0 };
     plan->key.path = copy("/proc/1/fd/9");
-    assert_int_equal(launch_process_words(plan, 2, 4294967295u, true, &words, &names, &error), 0);
+    assert_int_equal(launch_process_words(plan, 2, 4294967295u, 3, &words, &names, &error), 0);
     char *line = argv_builder_quote(&names);
     assert_string_equal(line, "TROUPE_LAUNCHED=1 TROUPE_CLUSTER=/c/job.json TROUPE_PROCESS=2 "
-                              "TROUPE_INCARNATION=4294967295 TROUPE_RESTARTED=1 "
+                              "TROUPE_INCARNATION=4294967295 TROUPE_RESTARTED=1 TROUPE_RESTARTS=3 "
                               "TROUPE_GRAPH=/g/g.json TROUPE_SHARED_KEY=-");
     free(line);
     argv_builder_fini(&words);
     argv_builder_fini(&names);
 }
 
-#define REMOTE_NAMES                                                      \
-    "env TROUPE_LAUNCHED=1 TROUPE_CLUSTER=/c/job.json TROUPE_PROCESS=%d " \
-    "TROUPE_INCARNATION=7 TROUPE_RESTARTED=0 TROUPE_GRAPH=/g/g.json "     \
+#define REMOTE_NAMES                                                                    \
+    "env TROUPE_LAUNCHED=1 TROUPE_CLUSTER=/c/job.json TROUPE_PROCESS=%d "               \
+    "TROUPE_INCARNATION=7 TROUPE_RESTARTED=0 TROUPE_RESTARTS=0 TROUPE_GRAPH=/g/g.json " \
     "/bin/%s /g/g.json --cluster /c/job.json --process=%d"
 
 static void assert_remote(const struct launch_plan *plan, int process, const char *command,
@@ -284,7 +285,7 @@ static void what_runs_is_not_read_as_words_of_the_command(void **state)
     plan->kind = CLUSTER_LAUNCH_COMMAND;
     set_command(plan, as_text, 2);
     argv_builder_add(&plan->request.arguments, "{command}{host}");
-    assert_int_equal(launch_process_words(plan, 6, 1, false, &words, &names, &error), 0);
+    assert_int_equal(launch_process_words(plan, 6, 1, 0, &words, &names, &error), 0);
     assert_int_equal(words.count, 2);
     assert_non_null(strstr(words.list[1], "'{command}{host}'"));
     argv_builder_fini(&words);
@@ -305,8 +306,7 @@ static void too_many_words_are_refused(void **state)
         struct argv_builder words = { 0 }, names = { 0 };
         error = (struct error){ 0 };
         plan->kind = KINDS[kind];
-        assert_int_equal(launch_process_words(plan, 6, 1, false, &words, &names, &error),
-                         TR_ENOMEM);
+        assert_int_equal(launch_process_words(plan, 6, 1, 0, &words, &names, &error), TR_ENOMEM);
         assert_non_null(strstr(error.text, "host b"));
         argv_builder_fini(&words);
         argv_builder_fini(&names);

@@ -42,7 +42,8 @@ static void every_field_is_shown(void **state)
         " \"rss_bytes\": 15, \"cpu_seconds\": 2.5, \"cpus\": 0.5, \"seeds\": 16,"
         " \"seeds_per_second\": 17.5, \"loss\": -0.25, \"score\": 0.75, \"score_name\": \"mrr\","
         " \"checkpoint\": 18, \"checkpoint_age_seconds\": 19.5,"
-        " \"batch_bytes\": 13, \"counters\": {\"restarts\": 14}, \"links\": ["
+        " \"batch_bytes\": 13, \"restarts\": 20,"
+        " \"counters\": {\"restarts\": 14, \"mailbox_messages_max\": 21}, \"links\": ["
         "{\"state\": \"up\", \"bytes_sent\": 100, \"bytes_received\": 20, \"queued_bytes\": 3,"
         " \"credit_bytes\": 70},"
         "{\"node\": 7, \"silent_seconds\": 1.5, \"state\": \"down\", \"bytes_sent\": 1000, "
@@ -84,6 +85,8 @@ static void every_field_is_shown(void **state)
     assert_int_equal(view.taken, 12);
     assert_int_equal(view.batch_bytes, 13);
     assert_int_equal(view.restarts, 14);
+    assert_int_equal(view.process_restarts, 20);
+    assert_int_equal(view.mailbox_messages_max, 21);
     assert_int_equal(view.links, 5);
     assert_int_equal(view.links_up, 3);
     assert_int_equal(view.sent_bytes, 1101);

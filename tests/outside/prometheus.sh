@@ -58,6 +58,8 @@ expect "Prometheus answers" within answers
 expect "it scrapes four processes" within is 'count(up == 1)' 4
 expect "which tell of seeds" within is 'sum(rate(troupe_seeds_total[3s])) > bool 0' 1
 expect "of a loss" within is 'count(troupe_loss)' 1
+expect "of what waits in mailboxes" within is 'count(troupe_mailbox_messages_max > 0)' 4
+expect "of no restart" within is 'count(troupe_process_restarts == 0)' 4
 expect "of memory" within is 'count(process_resident_memory_bytes > 1e6)' 4
 expect "and of each link" within is 'count(troupe_link_sent_bytes_total)' 12
 firing='count(ALERTS{alertname="TroupeNoProgress", alertstate="firing"})'

@@ -112,6 +112,8 @@ void support_check_zero(struct node *node)
     assert_int_equal(counters.messages_live, 0);
     assert_int_equal(counters.buffers_live, 0);
     assert_int_equal(counters.calls_open, 0);
+    assert_int_equal(counters.mailbox_messages, 0);
+    assert_int_equal(counters.mailbox_bytes, 0);
 }
 
 void support_sim_finish(struct env *env, struct node *node)

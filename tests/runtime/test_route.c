@@ -544,6 +544,59 @@ static void bodies_are_charged_to_the_nodes_account(void **state)
     free(office);
 }
 
+#define CROWD 7u
+
+/* What waits for actors before an actor sends to another one of its loop, and behind that. */
+struct crowd {
+    struct address quiet;
+    struct node_counters alone, crowded;
+};
+
+static int crowd_start(struct actor *self, const void *arg)
+{
+    struct crowd *crowd = (void *)(uintptr_t)arg;
+    node_counters(actor_node(self), &crowd->alone);
+    for (uint64_t i = 0; i < CROWD; i++) {
+        assert_int_equal(support_send(self, crowd->quiet, KIND_NUMBER, i), 0);
+        assert_int_equal(support_send(self, crowd->quiet, KIND_URGENT, i), 0);
+    }
+    node_counters(actor_node(self), &crowd->crowded);
+    return 0;
+}
+
+/* Both lanes count, while only that of data has a bound in bytes; and the most that waited is
+ * remembered when nothing waits any more. */
+static void what_waits_in_mailboxes_is_counted(void **state)
+{
+    static const struct actor_ops quiet_ops = { "quiet", NULL, support_discard, NULL, NULL };
+    static const struct actor_ops crowd_ops = { "crowd", crowd_start, support_discard, NULL, NULL };
+    struct crowd crowd = { .quiet = ADDRESS_NONE };
+    struct node_counters after;
+    struct address address;
+    struct env *env = NULL;
+    (void)state;
+    assert_int_equal(env_sim_create(1, NULL, &env), 0);
+    struct node *node = support_sim_node(env, 0, 1);
+    const struct actor_options quiet = { .ops = &quiet_ops };
+    const struct actor_options sender = { .ops = &crowd_ops, .arg = &crowd };
+    assert_int_equal(node_spawn(node, &quiet, &crowd.quiet), 0);
+    assert_int_equal(node_start(node), 0);
+    env_sim_run(env, NULL, NULL, env_sim_now_ns(env) + ENV_SECOND_NS);
+    assert_int_equal(node_spawn(node, &sender, &address), 0);
+    env_sim_run(env, NULL, NULL, env_sim_now_ns(env) + ENV_SECOND_NS);
+    node_counters(node, &after);
+    assert_int_equal(crowd.crowded.mailbox_messages - crowd.alone.mailbox_messages, 2 * CROWD);
+    uint64_t bytes = crowd.crowded.mailbox_bytes - crowd.alone.mailbox_bytes;
+    assert_int_equal(bytes % CROWD, 0);
+    assert_true(bytes / CROWD > sizeof(struct number));
+    assert_int_equal(after.mailbox_messages, 0);
+    assert_int_equal(after.mailbox_bytes, 0);
+    assert_true(crowd.alone.mailbox_messages_max < 2 * CROWD);
+    assert_int_equal(after.mailbox_messages_max, 2 * CROWD);
+    support_sim_finish(env, node);
+    env_destroy(env);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -554,6 +607,7 @@ int main(void)
         cmocka_unit_test(what_cannot_be_verified_does_not_travel),
         cmocka_unit_test(a_full_mailbox_refuses_and_tells),
         cmocka_unit_test(a_mailbox_holds_exactly_its_bound),
+        cmocka_unit_test(what_waits_in_mailboxes_is_counted),
         cmocka_unit_test(a_bound_on_memory_is_an_error_not_a_crash),
         cmocka_unit_test(bodies_are_charged_to_the_nodes_account),
     };
