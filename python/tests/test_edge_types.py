@@ -295,7 +295,7 @@ def test_seeds_of_several_node_types_are_one_draw(books: dict[int, str]) -> None
                     assert np.array_equal(*drawn) and len(drawn[0]) > 0
         with pytest.raises(errors.OutOfRange):
             sampler.draw(graph, {"author": [AUTHORS], "paper": [1]})
-        with pytest.raises(errors.OutOfRange):
+        with pytest.raises(errors.InvalidArgument, match="seeds: there are none"):
             sampler.draw(graph, {"author": [], "paper": []})
 
 
