@@ -22,7 +22,7 @@ int tr_graph_find_edges(struct tr_graph *graph, uint32_t etype, const uint64_t *
     int rv = graph_check_etype(graph, etype, error);
     if (rv != 0)
         return rv;
-    if (destinations == NULL) /* which are searched for */
+    if (destinations == NULL && sources != NULL) /* which need no search */
         return graph_fetch_table(graph, etype, MSG_TABLE_EDGE_SOURCES, sizeof *sources, edge_ids,
                                  count, timeout_ns, sources, error);
     return graph_fetch_pairs(graph, etype, MSG_TABLE_EDGE_ENDS, edge_ids, count, timeout_ns,

@@ -27,7 +27,7 @@ extern "C" {
 struct tr_graph;
 
 /* Both ends of edges of a type: sources [count], of the edge type's source type, and destinations
- * [count], of its destination type; either may be NULL. */
+ * [count], of its destination type; either may be NULL, or both, where the IDs are to be checked. */
 TR_API int tr_graph_find_edges(struct tr_graph *graph, uint32_t etype, const uint64_t *edge_ids,
                                size_t count, int64_t timeout_ns, uint64_t *sources,
                                uint64_t *destinations, struct tr_error *error);
