@@ -513,6 +513,11 @@ def test_negatives_that_are_no_pairs_are_refused(books: dict[int, str]) -> None:
         assert [ids.tolist() for ids in map(np.asarray, nodes.edges())] != [[], []]
         with pytest.raises(errors.InvalidArgument, match="gave 2 sources and 1 destinations"):
             batch_of(([5, 6], [7]))
+        for wrong in (None, 5, [[1, 2]], [[1], [2], [3]], {}):
+            with pytest.raises(errors.InvalidArgument, match="gave no pairs for edges of"):
+                batch_of(wrong)
+        by_name = batch_of({graph.etypes[0]: ([5, 6], [7, 8])})[2]
+        assert repr(by_name) == repr(nodes)
         with pytest.raises(errors.OutOfRange, match=str(NODES)):
             batch_of(([5], [NODES]))
         with pytest.raises(TypeError, match="are given to"):

@@ -55,6 +55,9 @@ def test_tensors_with_gradients_are_taken() -> None:
     evaluator = troupe.RankingEvaluator()
     evaluator.update(torch.ones(3, requires_grad=True), torch.zeros(6, requires_grad=True))
     assert evaluator.result()["auc"] == 1.0 and "edges=3" in repr(evaluator)
+    narrow = [torch.tensor(scores).bfloat16() for scores in ([0.5, 0.5], [[0.25], [0.75]])]
+    evaluator.update(*narrow)
+    assert evaluator.result()["auc"] == 0.8
 
 
 def test_before_an_edge_came_there_are_no_figures() -> None:

@@ -135,7 +135,17 @@ def _each_node_once(
 def _negative_ends(g: DistGraph, etype: Canonical, given: Any) -> Ends:
     """Global IDs of what a negative sampler gave: sources and destinations, or these by type."""
     if isinstance(given, Mapping):
-        given = given[etype]
+        by_name = {g.to_canonical_etype(name): pairs for name, pairs in given.items()}
+        given = by_name.get(etype)
+    try:
+        given = tuple(given)
+    except TypeError:  # nothing that has parts
+        given = ()
+    if len(given) != 2:
+        raise errors.InvalidArgument(
+            f"a negative sampler gave no pairs for edges of {etype}: it returns sources and "
+            "destinations, or a mapping of edge types to these"
+        )
     types = (g.types.ntype(etype[0]), g.types.ntype(etype[2]))
     sources, targets = (g.checked_ids(ids, False, t) for ids, t in zip(given, types, strict=True))
     if len(sources) != len(targets):

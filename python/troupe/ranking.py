@@ -109,7 +109,7 @@ class RankingEvaluator:
 def _scores(given: Any, name: str) -> Rows:
     """Scores as float64, also of a tensor that gradients are computed for."""
     if hasattr(given, "detach"):
-        given = given.detach().cpu()
+        given = given.detach().cpu().double()  # NumPy has no bfloat16
     scores = np.asarray(given, np.float64)
     if np.isnan(scores).any():
         raise InvalidArgument(f"{name}: a score is not a number (NaN)")
