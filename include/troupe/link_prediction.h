@@ -83,7 +83,8 @@ enum tr_reverse_ids {
      * put behind all edges. */
     TR_REVERSE_HALVES = 0,
     /* Two that follow one another: each edge was followed by its reverse, as --undirected of `troupe
-     * import` leaves them, whether it merges edges or not. */
+     * import` leaves them, whether it merges edges or not. Where parallel edges, or loops, follow one
+     * another too, an edge may stand between two that have its ends swapped: both are left out. */
     TR_REVERSE_ADJACENT = 1,
     /* As the set says of each edge (tr_edges_with_reverses()): not by original IDs, which the
      * partitions need not have. Edges of other sets that it was joined of have none. */

@@ -38,8 +38,9 @@ class Exclusion:
         which types that it does not name have none, or a word
         "halves" where all edges of the graph stand before their reverses, in the same order;
         "adjacent" where each is followed by its reverse, as ``--undirected`` of
-        ``troupe import`` leaves them. Both are of original IDs, and for batches that the library
-        makes.
+        ``troupe import`` leaves them; an edge that stands between two with its ends swapped, as
+        among parallel ones, has both left out. Both words are of original IDs, and for batches that
+        the library makes.
     reverse_etypes : a mapping of edge types to edge types
     """
 
