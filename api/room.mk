@@ -31,6 +31,7 @@ libtr_api_la_SOURCES = \
     api/loader_open.c \
     api/loader_request.c \
     api/loader_request.h \
+    api/log_file.c \
     api/log_queue.c \
     api/log_queue.h \
     api/make_raw.c \

@@ -106,7 +106,7 @@ static void cmd_infer_show(const struct tr_model_event *event, const struct canc
         atomic_load_explicit(&canceller->signals.cancelled, memory_order_relaxed)) {
         fputs("troupe infer: " STOPPED "\n", stderr);
     } else {
-        command_log_message(NULL, "warn", "troupe", event->text, OPTIONS);
+        command_log_message(NULL, TR_LOG_WARN, "troupe", event->text, OPTIONS);
     }
     if (event->kind == TR_MODEL_STUCK) {
         fflush(NULL);

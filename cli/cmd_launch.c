@@ -41,7 +41,7 @@ struct launch_values {
 /* The job as this command runs it. */
 struct launching {
     const struct launch_values *values;
-    struct log_file log;
+    struct tr_log_file *log; /* NULL: none */
     struct job_mark mark;
     struct detached detached;
     bool *ready; /* [num_processes]: it was, with --detach */
@@ -204,15 +204,15 @@ static int print_commands(const struct tr_launch *launch, const struct tr_launch
     return rv;
 }
 
-static void take_signals(struct self_pipe *signals, struct tr_task *task, struct log_file *log)
+static void take_signals(struct self_pipe *signals, struct tr_task *task, struct tr_log_file *log)
 {
     struct self_pipe_seen seen;
     self_pipe_take(signals, &seen);
     /* A job with a log outlives its terminal: its log was rotated. */
-    if (log->path == NULL)
+    if (log == NULL)
         seen.stops += seen.hangups;
     else if (seen.hangups > 0)
-        log_file_reopen(log);
+        (void)tr_log_file_reopen(log, NULL);
     for (; seen.stops > 0; seen.stops--)
         tr_launch_stop(task, seen.interrupted);
 }
@@ -241,7 +241,7 @@ static int follow_launch(struct tr_task *task, struct self_pipe *signals,
         struct tr_launch_event event = TR_LAUNCH_EVENT_INIT;
         /* Signals come first in each turn: events may come without a pause, and poll() is
          * reached in pauses alone. */
-        take_signals(signals, task, &launching->log);
+        take_signals(signals, task, launching->log);
         int rv = tr_launch_next(task, 0, &event, error);
         if (rv == 0) {
             launch_show_event(show, &event);
@@ -262,7 +262,7 @@ static int run_job(struct tr_launch *launch, const struct tr_launch_info *info,
     struct self_pipe signals;
     struct tr_task *task;
     launch_show_init(&show, values->json, values->quiet);
-    show.log = launching->log.path != NULL ? &launching->log : NULL;
+    show.log = launching->log;
     if (info->shared_key != NULL && !values->quiet && !values->json)
         fprintf(stderr, "troupe launch: for troupe status and top set " JOB_KEY_VARIABLE "=%s\n",
                 info->shared_key);
@@ -322,7 +322,7 @@ static int run_launch(const struct invocation *invocation, struct launching *lau
 static void log_end(const struct launching *launching, int code, const struct tr_error *error)
 {
     const char *text = code == EXIT_DONE ? "the job is complete" : error->message;
-    command_log_say(&launching->log, code == EXIT_DONE ? "info" : "error", "", text);
+    command_log_say(launching->log, code == EXIT_DONE ? TR_LOG_INFO : TR_LOG_ERROR, "", text);
 }
 
 static int run_logged(const struct invocation *invocation, struct launching *launching)
@@ -335,7 +335,7 @@ static int run_logged(const struct invocation *invocation, struct launching *lau
     int code = rv == 0 ? run_launch(invocation, launching, &error) : fail(invocation, &error);
     if (rv == 0)
         log_end(launching, code, &error);
-    log_file_close(&launching->log);
+    tr_log_file_close(launching->log);
     job_mark_release(&launching->mark, code);
     return code;
 }

@@ -75,8 +75,6 @@ libtr_cli_public_la_SOURCES = \
     cli/lib/help.h \
     cli/lib/interrupter.c \
     cli/lib/interrupter.h \
-    cli/lib/log_file.c \
-    cli/lib/log_file.h \
     cli/lib/log_printer.c \
     cli/lib/log_printer.h \
     cli/lib/next_step.c \

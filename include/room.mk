@@ -18,6 +18,7 @@ troupeinclude_HEADERS = \
     include/troupe/link_prediction.h \
     include/troupe/loader.h \
     include/troupe/log.h \
+    include/troupe/log_file.h \
     include/troupe/observe.h \
     include/troupe/partition.h \
     include/troupe/prepare.h \

@@ -40,6 +40,7 @@ EXTRA_DIST += \
     python/tests/test_interrupt.py \
     python/tests/test_job.py \
     python/tests/test_loader.py \
+    python/tests/test_logs.py \
     python/tests/test_nn.py \
     python/tests/test_nn_models.py \
     python/tests/test_nn_typed.py \
@@ -157,6 +158,7 @@ EXTRA_DIST += \
     python/troupe/safetensors.py \
     python/troupe/sampler.py \
     python/troupe/seeds.py \
+    python/troupe/logs.py \
     python/troupe/session.py \
     python/troupe/state_tree.py \
     python/troupe/tables.py \

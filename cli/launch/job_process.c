@@ -77,7 +77,7 @@ static int name_metrics(struct process *process, struct tr_error *error)
 }
 
 int process_find(struct process *process, const struct process_values *values, const char *graph,
-                 uint32_t role, struct log_file *log, struct tr_error *error)
+                 uint32_t role, struct tr_log_file *log, struct tr_error *error)
 {
     *process = (struct process){ .values = values, .log = log };
     struct tr_process_options options;
@@ -96,7 +96,8 @@ int process_find(struct process *process, const struct process_values *values, c
     if (rv == 0)
         rv = tr_process_info(process->own, &process->info, error);
     if (rv == 0 && log != NULL)
-        log_file_name_process(log, process->info.host_name, name_role(role), process->info.process);
+        (void)tr_log_file_set_process(log, process->info.host_name, name_role(role),
+                                      process->info.process, NULL);
     return rv == 0 ? name_metrics(process, error) : rv;
 }
 
@@ -151,11 +152,11 @@ void process_attach(struct process *process, struct tr_session *session)
     tr_process_attach(process->own, session, NULL);
 }
 
-void process_warn_metrics(const struct log_file *log, const char *address, const char *reason)
+void process_warn_metrics(struct tr_log_file *log, const char *address, const char *reason)
 {
     char text[TR_ERROR_MESSAGE_MAX + TR_ADDRESS_TEXT_MAX];
     snprintf(text, sizeof text, "--metrics %s: %s; the process goes on without", address, reason);
-    command_log_say(log, "warn", "troupe", text);
+    command_log_say(log, TR_LOG_WARN, "troupe", text);
 }
 
 /* Serves OpenMetrics of the graph's node as --metrics has it, for as long as the graph is open. */

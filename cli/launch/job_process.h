@@ -59,8 +59,8 @@ struct process {
     struct tr_session *session; /* for a dump */
     const char *metrics;        /* where this process serves them, as --metrics says; or NULL */
     char metrics_text[TR_ADDRESS_TEXT_MAX];
-    bool ready;           /* it joined: what it was started with is in order */
-    struct log_file *log; /* of the command; NULL: none */
+    bool ready;              /* it joined: what it was started with is in order */
+    struct tr_log_file *log; /* of the command; NULL: none */
     /* Fired by signals of its own; NULL: nothing waits. */
     struct interrupter *interrupter;
 };
@@ -71,7 +71,7 @@ bool process_in_cluster(const struct process_values *values);
 /* graph: as the command line has it, or NULL. role: one of TR_ROLE_*. log: of the command, whose lines
  * are then of this process; NULL: none. TR_EINVAL and the like are wrong usage. */
 int process_find(struct process *process, const struct process_values *values, const char *graph,
-                 uint32_t role, struct log_file *log, struct tr_error *error);
+                 uint32_t role, struct tr_log_file *log, struct tr_error *error);
 void process_fini(struct process *process);
 
 /* Sets the options that a session needs to join as this process. */
@@ -87,7 +87,7 @@ int process_begin(struct process *process, bool own_signals, struct tr_error *er
 void process_attach(struct process *process, struct tr_session *session);
 
 /* Metrics cannot be served at that address. log NULL: on the standard error. */
-void process_warn_metrics(const struct log_file *log, const char *address, const char *reason);
+void process_warn_metrics(struct tr_log_file *log, const char *address, const char *reason);
 
 /* The graph is open: serves metrics if asked, and says so on standard output. */
 int process_ready(struct process *process, struct tr_session *session, struct tr_graph *graph,

@@ -89,40 +89,12 @@ static void print_text(const struct launch_show *show, const struct tr_launch_ev
     free(line);
 }
 
-static const char *level_of(const struct tr_launch_event *event)
-{
-    switch (event->kind) {
-    case TR_LAUNCH_FAILED:
-        return "error";
-    case TR_LAUNCH_ENDED:
-        return event->exit_code != 0 || event->signal != 0 ? "error" : "info";
-    case TR_LAUNCH_NOTE:
-    case TR_LAUNCH_KERNELS:
-    case TR_LAUNCH_KILLED:
-        return "warn";
-    default:
-        return "info";
-    }
-}
-
-static void log_event(const struct log_file *log, const struct tr_launch_event *event)
-{
-    const struct log_line line = { .level = level_of(event),
-                                   .host = event->process == UINT32_MAX ? NULL : event->host,
-                                   .role = event->role,
-                                   .process = event->process,
-                                   .stream = event->stream,
-                                   .text = event->text,
-                                   .text_bytes = event->text_bytes };
-    log_file_write(log, &line);
-}
-
 void launch_show_event(const struct launch_show *show, const struct tr_launch_event *event)
 {
     /* The order matters: what is no event of a process stays text, also beside JSON; then what a
      * process printed is shown where events are not (--quiet). */
     if (show->log != NULL)
-        log_event(show->log, event);
+        (void)tr_log_file_write_event(show->log, event, NULL);
     else if (event->kind == TR_LAUNCH_NOTE) {
         fprintf(stderr, "troupe launch: %s\n", event->text);
     } else if (event->kind == TR_LAUNCH_HELPER) {

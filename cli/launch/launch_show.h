@@ -16,12 +16,12 @@
 
 #include <troupe/launch.h>
 
-#include "cli/lib/log_file.h"
+#include <troupe/log_file.h>
 
 struct launch_show {
     bool json, quiet;
-    bool colour[3];             /* by file number: it is a terminal */
-    const struct log_file *log; /* all goes there; NULL: to the outputs */
+    bool colour[3];          /* by file number: it is a terminal */
+    struct tr_log_file *log; /* all goes there; NULL: to the outputs */
 };
 
 void launch_show_init(struct launch_show *show, bool json, bool quiet);

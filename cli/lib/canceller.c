@@ -24,7 +24,7 @@ static void dump(void *arg)
 }
 
 int canceller_begin(struct canceller *canceller, void (*on_dump)(struct tr_task *task),
-                    struct log_file *log, struct tr_error *error)
+                    struct tr_log_file *log, struct tr_error *error)
 {
     pthread_mutex_init(&canceller->mutex, NULL);
     canceller->on_dump = on_dump;

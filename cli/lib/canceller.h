@@ -27,7 +27,7 @@ struct canceller {
 /* on_dump: called on the signal thread, for the task that is watched; NULL: SIGUSR1 does
  * nothing. log: that SIGHUP opens again; NULL: SIGHUP cancels. */
 int canceller_begin(struct canceller *canceller, void (*on_dump)(struct tr_task *task),
-                    struct log_file *log, struct tr_error *error);
+                    struct tr_log_file *log, struct tr_error *error);
 void canceller_end(struct canceller *canceller);
 
 /* Cancels that task from now on, at once if a signal came before. NULL, before the task is closed:

@@ -14,7 +14,7 @@
 
 #include "cli/lib/options.h"
 
-struct log_file;
+struct tr_log_file;
 
 enum exit_code { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
 
@@ -25,7 +25,7 @@ struct invocation {
     char *const *operands;
     const struct option_spec *options; /* of the command; NULL: none */
     const bool *given;                 /* by the rows of options: it is on the command line */
-    struct log_file *log; /* that what the command fails with is written to too; NULL: none */
+    struct tr_log_file *log; /* that what the command fails with is written to too; NULL: none */
 };
 
 struct command {

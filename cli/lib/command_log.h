@@ -13,14 +13,11 @@
 #define CLI_LIB_COMMAND_LOG_H
 
 #include "cli/lib/command.h"
-#include "cli/lib/log_file.h"
-
-/* As the choices of --log-format. */
-enum command_log_format { COMMAND_LOG_TEXT, COMMAND_LOG_JSON };
+#include <troupe/log_file.h>
 
 struct command_log_values {
     const char *path; /* NULL: there is none */
-    int format;       /* enum command_log_format */
+    int format;       /* enum tr_log_format */
 };
 
 /* Rows of a command's option table; member is its struct command_log_values. */
@@ -36,8 +33,8 @@ struct command_log_values {
         .choices = "text|json", .fallback = "text", .help = "lines of the file"               \
     }
 
-/* Opens the file that is asked for; a zeroed log where none is. */
-int command_log_open(struct log_file *log, const struct command_log_values *asked,
+/* Opens the file that is asked for; *log is NULL where none is. */
+int command_log_open(struct tr_log_file **log, const struct command_log_values *asked,
                      struct tr_error *error);
 
 /* Runs the command with that log in invocation->log, which has its outcome as the last line. Returns
@@ -46,12 +43,12 @@ int command_log_run(const struct invocation *invocation, const struct command_lo
                     int (*run)(const struct invocation *invocation, const void *values),
                     const void *values);
 
-/* level: as of struct log_line. command: what stands before the line on the standard error, "troupe
+/* command: what stands before the line on the standard error, "troupe
  * train"; "": nothing does. log NULL: there is none. */
-void command_log_say(const struct log_file *log, const char *level, const char *command,
+void command_log_say(struct tr_log_file *log, enum tr_log_level level, const char *command,
                      const char *text);
 /* As command_log_say, of a message of the library, whose fields become options (fail.h). */
-void command_log_message(const struct log_file *log, const char *level, const char *command,
+void command_log_message(struct tr_log_file *log, enum tr_log_level level, const char *command,
                          const char *message, const struct option_spec *options);
 
 #endif

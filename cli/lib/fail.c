@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/lib/log_file.h"
+#include <troupe/log_file.h>
 
 static bool is_of_a_word(char c)
 {
@@ -75,10 +75,9 @@ int fail(const struct invocation *invocation, const struct tr_error *error)
     const char *message = error->message[0] != '\0' ? error->message : tr_strerror(error->code);
     char *owned = fail_text(message, invocation->options);
     const char *text = owned != NULL ? owned : message;
-    const struct log_line line = { .level = "error", .text = text, .text_bytes = strlen(text) };
     fprintf(stderr, "troupe %s: %s\n", invocation->name, text);
     if (invocation->log != NULL)
-        log_file_write(invocation->log, &line);
+        (void)tr_log_file_write(invocation->log, TR_LOG_ERROR, text, NULL);
     free(owned);
     return EXIT_FAILED;
 }

@@ -13,18 +13,17 @@
 
 static void print_line(const struct log_printer *printer, const struct tr_log_line *line)
 {
-    static const char *const LEVELS[] = { "error", "warn", "info", "debug" };
     bool dump = strcmp(line->component, "dump") == 0;
     char command[COMMAND_MAX], text[TR_LOG_TEXT_MAX + sizeof "dump: "];
     snprintf(command, sizeof command, "troupe %s", printer->command);
     if (line->lost > 0) {
         snprintf(text, sizeof text, "%llu lines of the log were lost",
                  (unsigned long long)line->lost);
-        command_log_say(printer->file, "warn", command, text);
+        command_log_say(printer->file, TR_LOG_WARN, command, text);
     }
     if (line->level <= printer->most || dump) {
         snprintf(text, sizeof text, "%s%s", dump ? "dump: " : "", line->text);
-        command_log_say(printer->file, LEVELS[line->level], command, text);
+        command_log_say(printer->file, line->level, command, text);
     }
 }
 
@@ -39,7 +38,7 @@ static void *print_lines(void *arg)
 }
 
 int log_printer_start(struct log_printer *printer, const char *command, enum tr_log_level most,
-                      const struct log_file *file, struct tr_error *error)
+                      struct tr_log_file *file, struct tr_error *error)
 {
     *printer = (struct log_printer){ .command = command, .most = most, .file = file };
     int rv = tr_log_open(NULL, &printer->log, error);

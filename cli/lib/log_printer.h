@@ -12,19 +12,19 @@
 
 #include <troupe/log.h>
 
-#include "cli/lib/log_file.h"
+#include <troupe/log_file.h>
 
 struct log_printer {
     struct tr_log *log; /* for the session's options */
     const char *command;
-    const struct log_file *file; /* NULL: the standard error */
-    enum tr_log_level most;      /* lines of higher levels are left out, but for dumps */
+    struct tr_log_file *file; /* NULL: the standard error */
+    enum tr_log_level most;   /* lines of higher levels are left out, but for dumps */
     pthread_t thread;
 };
 
 /* command: "train", of static storage. */
 int log_printer_start(struct log_printer *printer, const char *command, enum tr_log_level most,
-                      const struct log_file *file, struct tr_error *error);
+                      struct tr_log_file *file, struct tr_error *error);
 /* Prints what is left first. */
 void log_printer_stop(struct log_printer *printer);
 

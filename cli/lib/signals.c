@@ -67,7 +67,7 @@ static void *wait_for_signals(void *arg)
         if (got != 1 || number == STOP)
             return NULL;
         if (number == SIGHUP && signals->log != NULL)
-            log_file_reopen(signals->log);
+            (void)tr_log_file_reopen(signals->log, NULL);
         else if (number == SIGINT || number == SIGTERM || number == SIGHUP)
             cancel(signals, number);
         else if (number == SIGUSR1 && signals->on_dump != NULL)
@@ -110,7 +110,7 @@ static void install(struct signals *signals)
 }
 
 int signals_start(struct signals *signals, void (*on_cancel)(void *arg), void (*on_dump)(void *arg),
-                  void *arg, struct log_file *log, struct tr_error *error)
+                  void *arg, struct tr_log_file *log, struct tr_error *error)
 {
     atomic_init(&signals->cancelled, false);
     signals->on_cancel = on_cancel;

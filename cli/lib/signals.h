@@ -24,7 +24,7 @@
 
 #include <troupe/error.h>
 
-#include "cli/lib/log_file.h"
+#include <troupe/log_file.h>
 
 #define SIGNALS_CAUGHT 4
 
@@ -33,7 +33,7 @@ struct signals {
     void (*on_cancel)(void *arg);
     void (*on_dump)(void *arg);
     void *arg;
-    struct log_file *log;
+    struct tr_log_file *log;
     pthread_t thread;
     sem_t running; /* posted when the thread runs */
     int pipe[2];
@@ -42,7 +42,7 @@ struct signals {
 
 /* Hooks may be NULL. log: that SIGHUP opens again; NULL: SIGHUP cancels. */
 int signals_start(struct signals *signals, void (*on_cancel)(void *arg), void (*on_dump)(void *arg),
-                  void *arg, struct log_file *log, struct tr_error *error);
+                  void *arg, struct tr_log_file *log, struct tr_error *error);
 void signals_stop(struct signals *signals);
 
 #endif

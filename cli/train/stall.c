@@ -90,15 +90,15 @@ void stall_prepare(void)
     sigaction(TR_MODEL_STACK_SIGNAL, &action, NULL);
 }
 
-void stall_end_process(const struct tr_model_event *event, const struct log_file *log)
+void stall_end_process(const struct tr_model_event *event, struct tr_log_file *log)
 {
     char text[sizeof event->text + 64];
     snprintf(text, sizeof text, "%s%s; this process ends", event->text,
              event->number != 0 ? "" : " (--step-limit)");
     /* The stacks are not of the log: a handler writes them. */
-    command_log_say(NULL, "error", "troupe train", text);
+    command_log_say(NULL, TR_LOG_ERROR, "troupe train", text);
     if (log != NULL)
-        command_log_say(log, "error", "troupe train", text);
+        command_log_say(log, TR_LOG_ERROR, "troupe train", text);
     show_stacks(event);
     fflush(NULL);
     _exit(EXIT_FAILED);

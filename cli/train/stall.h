@@ -11,12 +11,12 @@
 
 #include <troupe/model.h>
 
-#include "cli/lib/log_file.h"
+#include <troupe/log_file.h>
 
 /* Before the training begins: threads that are asked for their stacks show them from then on. */
 void stall_prepare(void);
 
 /* event: of the kind TR_MODEL_STALLED. Does not return. */
-void stall_end_process(const struct tr_model_event *event, const struct log_file *log);
+void stall_end_process(const struct tr_model_event *event, struct tr_log_file *log);
 
 #endif

@@ -104,7 +104,7 @@ int train_run(const struct invocation *invocation, const void *values);
 
 /* Trains in this process alone, and neither prints a report nor shows epochs. log NULL: the standard
  * error. */
-int train_run_alone(const struct train_values *values, const char *graph, struct log_file *log,
+int train_run_alone(const struct train_values *values, const char *graph, struct tr_log_file *log,
                     struct tr_error *error);
 
 #endif

@@ -38,7 +38,7 @@ struct many_scores {
 struct many {
     const struct train_values *values;
     const char *graph;
-    struct log_file *log; /* NULL: the standard error */
+    struct tr_log_file *log; /* NULL: the standard error */
     struct run_grid grid;
     struct many_scores *scores; /* [num_points][num_seeds] */
     bool by_loss;               /* the smallest validation is the best */
@@ -137,7 +137,7 @@ static void say_run(const struct many *many, const char *path, bool before,
         fprintf(out, ", test MRR %.4f", scores->mrr);
     fprintf(out, "%s", before ? " (it was complete)" : "");
     if (fclose(out) == 0)
-        command_log_say(many->log, "info", "", text);
+        command_log_say(many->log, TR_LOG_INFO, "", text);
     free(text);
 }
 

@@ -39,8 +39,8 @@ struct command_training {
     struct tr_train_options options;
     struct process process; /* of a cluster */
     bool in_cluster;
-    bool one_of_many;     /* what came of it is reported with the others */
-    struct log_file *log; /* NULL: the standard error */
+    bool one_of_many;        /* what came of it is reported with the others */
+    struct tr_log_file *log; /* NULL: the standard error */
     struct log_printer printer;
     struct canceller canceller;
     struct progress progress;
@@ -176,8 +176,8 @@ static int report_run(const struct command_training *t, struct tr_error *error)
 }
 
 /* A line beside a bar begins below it. It may name options. */
-static void train_run_say(const struct command_training *t, const char *level, const char *command,
-                          const char *text)
+static void train_run_say(const struct command_training *t, enum tr_log_level level,
+                          const char *command, const char *text)
 {
     if (t->progress.terminal && t->progress.running && t->log == NULL)
         fputc('\n', stderr);
@@ -189,7 +189,7 @@ static void train_run_inform(struct command_training *t, const char *command, co
 {
     progress_end(&t->progress);
     if ((!t->values->quiet || t->log != NULL) && !t->one_of_many)
-        train_run_say(t, "info", command, text);
+        train_run_say(t, TR_LOG_INFO, command, text);
 }
 
 static bool has_checkpoints(const struct command_training *t)
@@ -244,9 +244,9 @@ static void end_stuck(const struct command_training *t, const struct tr_model_ev
     /* Relaxed: the flag carries no other data. */
     if (atomic_load_explicit(&t->canceller.signals.cancelled, memory_order_relaxed))
         (void)explain_stop(t, &error);
-    command_log_message(NULL, "error", "troupe", error.message, train_options);
+    command_log_message(NULL, TR_LOG_ERROR, "troupe", error.message, train_options);
     if (t->log != NULL)
-        command_log_message(t->log, "error", "troupe", error.message, train_options);
+        command_log_message(t->log, TR_LOG_ERROR, "troupe", error.message, train_options);
     fflush(NULL);
     _exit(event->number != 0 && tr_process_is_launched() ? EXIT_USAGE : EXIT_FAILED);
 }
@@ -288,10 +288,10 @@ static void train_run_show(struct command_training *t, const struct tr_model_eve
 {
     switch (event->kind) {
     case TR_MODEL_WARNING:
-        train_run_say(t, "warn", "troupe train", event->text);
+        train_run_say(t, TR_LOG_WARN, "troupe train", event->text);
         break;
     case TR_MODEL_UNCHECKED:
-        command_log_say(t->log, "warn", "troupe", event->text);
+        command_log_say(t->log, TR_LOG_WARN, "troupe", event->text);
         break;
     case TR_MODEL_STUCK:
         end_stuck(t, event);
@@ -436,7 +436,7 @@ static int fail_training(const struct command_training *t, const struct invocati
     return t->in_cluster ? process_fail(invocation, &t->process, error) : fail(invocation, error);
 }
 
-int train_run_alone(const struct train_values *values, const char *graph, struct log_file *log,
+int train_run_alone(const struct train_values *values, const char *graph, struct tr_log_file *log,
                     struct tr_error *error)
 {
     struct command_training t = { .values = values, .one_of_many = true, .log = log };

@@ -19,6 +19,7 @@
 #include <troupe/link_prediction.h>
 #include <troupe/loader.h>
 #include <troupe/log.h>
+#include <troupe/log_file.h>
 #include <troupe/observe.h>
 #include <troupe/part.h>
 #include <troupe/partition.h>

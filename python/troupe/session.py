@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import errors
 from .binding import Waiter, at_exit, call, ffi, leave_thread, lib, made, opened, owned
+from .logs import SessionLog
 
 if TYPE_CHECKING:
     from .graph import DistGraph
@@ -47,6 +48,10 @@ class Session:
         The folder of checkpoints, the same for every process of the job.
     tensor_bytes_max : int
         Bytes of the tensors (`troupe.DistTensor`) whose rows this process owns; 0: 4 GiB.
+    log : str, optional
+        Name of the logger of `logging` that gets what the actors have to say, of each component in
+        a logger below it ("troupe.links"), up to the level that it has when the session is opened.
+        A handler writes it to a file: `logging.handlers.WatchedFileHandler` to one that is rotated.
     """
 
     def __init__(
@@ -70,15 +75,22 @@ class Session:
         checkpoints: str | os.PathLike[str] | None = None,
         checkpoint_keep: int = 0,
         tensor_bytes_max: int = 0,
+        log: str | None = None,
     ) -> None:
         self.options = {k: v for k, v in locals().items() if k not in ("self", "__class__")}
         fields = dict(self.options)
         del fields["recovery_deadline"]
+        self._log = None if log is None else SessionLog(log)
+        fields["log"] = None if self._log is None else self._log.pointer()
         options = made(
             "tr_session_options", recovery_deadline_ns=int(recovery_deadline * 1e9), **fields
         )
         box = ffi.new("struct tr_session **")
-        call(lib.tr_session_open, options, box)
+        try:
+            call(lib.tr_session_open, options, box)
+        except BaseException:
+            self._close_log()
+            raise
         self._pointer: Any = owned(box[0], lib.tr_session_close)
         self._waiter: Waiter | None = Waiter(
             self._pointer, "tr_session_interrupt", "tr_session_resume"
@@ -135,6 +147,11 @@ class Session:
             lib.tr_session_interrupt(self._pointer)
         self._pointer = self._waiter = None
         _open.discard(self)
+        self._close_log()
+
+    def _close_log(self) -> None:
+        if self._log is not None:
+            self._log.close()
 
     def __enter__(self) -> Session:
         return self

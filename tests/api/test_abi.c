@@ -5,6 +5,8 @@
  * headers, for the libraries as they are. abi.h says how a struct is passed; every struct of the
  * headers is.
  */
+#include <unistd.h>
+
 #include "abi.h"
 
 #define MINUTE_NS INT64_C(60000000000)
@@ -193,6 +195,21 @@ static void write_cluster(const char *file)
     assert_int_equal(fclose(to), 0);
 }
 
+/* The event is read by its size, too. */
+static void log_event(const struct tr_launch_event *event)
+{
+    struct tr_log_file *file;
+    char path[256];
+    ABI_IN(tr_log_file_options, options, TR_LOG_FILE_OPTIONS_INIT);
+    abi_path(path, "log");
+    ABI_REFUSES(options, "tr_log_file_options",
+                tr_log_file_open(path, &options.it, &file, &failure));
+    ok(tr_log_file_open(path, &options.it, &file, &failure));
+    ok(tr_log_file_write_event(file, event, &failure));
+    tr_log_file_close(file);
+    assert_int_equal(unlink(path), 0);
+}
+
 static void a_job_is_launched(void **state)
 {
     struct tr_launch *launch;
@@ -214,6 +231,7 @@ static void a_job_is_launched(void **state)
     ok(tr_launch_start(launch, &task, &failure));
     ABI_FILLS(event, tr_launch_next(task, MINUTE_NS, &event.it, &failure));
     assert_non_null(event.it.text);
+    log_event(&event.it);
     tr_task_close(task);
     tr_launch_close(launch);
 }

@@ -130,6 +130,10 @@ check_PROGRAMS += tests/api/test_log
 TESTS += tests/api/test_log
 tests_api_test_log_SOURCES = tests/api/test_log.c $(api_world)
 tests_api_test_log_LDADD = $(api_libs) $(test_libs)
+check_PROGRAMS += tests/api/test_log_file
+TESTS += tests/api/test_log_file
+tests_api_test_log_file_SOURCES = tests/api/test_log_file.c $(api_world)
+tests_api_test_log_file_LDADD = $(api_libs) $(test_libs)
 
 check_PROGRAMS += tests/api/test_book
 TESTS += tests/api/test_book

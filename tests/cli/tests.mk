@@ -113,8 +113,3 @@ check_PROGRAMS += tests/cli/test_sparkline
 TESTS += tests/cli/test_sparkline
 tests_cli_test_sparkline_SOURCES = tests/cli/test_sparkline.c
 tests_cli_test_sparkline_LDADD = libtr_cli_public.la $(api_libs) $(test_libs)
-
-check_PROGRAMS += tests/cli/test_log_file
-TESTS += tests/cli/test_log_file
-tests_cli_test_log_file_SOURCES = tests/cli/test_log_file.c
-tests_cli_test_log_file_LDADD = libtr_cli_public.la $(api_libs) $(test_libs)
