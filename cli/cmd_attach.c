@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * `troupe attach`: shows what a job logs that was launched with --log, from its last lines to its end,
- * whose exit code it has. The job does not know who is attached.
+ * whose exit code it has. The job does not know who is attached. It is named by its log, or, where it
+ * runs on this host, by the folder of its run or by its cluster file.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "cli/launch/detached.h"
+#include "cli/launch/job_mark.h"
 #include "cli/lib/command.h"
 #include "cli/lib/fail.h"
 #include "cli/lib/options.h"
@@ -125,10 +127,14 @@ static int follow(struct log_reader *reader, struct job_state *state, struct tr_
 static int cmd_attach_run(const struct invocation *invocation, const void *opaque)
 {
     const struct attach_values *values = opaque;
-    struct log_reader reader = { .path = invocation->operands[0], .fd = -1 };
+    struct log_reader reader = { .fd = -1 };
     struct job_state state;
     struct tr_error error = TR_ERROR_INIT;
-    int rv = job_mark_look(reader.path, &state, &error);
+    char *log;
+    int rv = job_mark_find(invocation->operands[0], &log, &error);
+    reader.path = log;
+    if (rv == 0)
+        rv = job_mark_look(log, &state, &error);
     if (rv == 0)
         rv = open_at_end(&reader, &error);
     if (rv == 0 && values->stop)
@@ -142,19 +148,21 @@ static int cmd_attach_run(const struct invocation *invocation, const void *opaqu
                           "%s: the launcher of the job was killed, and the job "
                           "with it",
                           reader.path);
+    free(log);
     return rv == 0 ? state.code : fail(invocation, &error);
 }
 
 static const char *const EXAMPLES[] = {
     "troupe attach job.log",
-    "troupe attach --stop job.log",
+    "troupe attach runs/a",
+    "troupe attach --stop cluster.json",
     NULL,
 };
 
 const struct command command_attach = {
     .name = "attach",
     .summary = "Show what a launched job logs, until its end",
-    .operands = "LOG",
+    .operands = "LOG|RUN|CLUSTER",
     .operands_min = 1,
     .operands_max = 1,
     .options = OPTIONS,

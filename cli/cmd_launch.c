@@ -15,6 +15,7 @@
 #include <troupe/launch.h>
 
 #include "cli/launch/detached.h"
+#include "cli/launch/job_mark.h"
 #include "cli/launch/launch_show.h"
 #include "cli/lib/command.h"
 #include "cli/lib/command_log.h"
@@ -329,7 +330,8 @@ static int run_logged(const struct invocation *invocation, struct launching *lau
 {
     const struct launch_values *values = launching->values;
     struct tr_error error = TR_ERROR_INIT;
-    int rv = job_mark_take(&launching->mark, values->log.path, &error);
+    int rv = job_mark_take(&launching->mark, values->log.path, invocation->operands[0], values->run,
+                           &error);
     if (rv == 0)
         rv = command_log_open(&launching->log, &values->log, &error);
     int code = rv == 0 ? run_launch(invocation, launching, &error) : fail(invocation, &error);

@@ -54,6 +54,8 @@ libtr_cli_public_la_SOURCES = \
     cli/launch/detached.c \
     cli/launch/detached.h \
     cli/launch/exec_wrapper.c \
+    cli/launch/job_mark.c \
+    cli/launch/job_mark.h \
     cli/launch/job_process.c \
     cli/launch/job_process.h \
     cli/launch/launch_show.c \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "config.h" /* asprintf, pipe2 */
+#include "config.h" /* pipe2 */
 
 #include "cli/launch/detached.h"
 
@@ -7,93 +7,15 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 /* The exit code that a shell shows for a process that a signal ended, less the signal. */
 #define EXIT_SIGNAL 128
-#define TEXT_MAX 32
 
 /* To whom the process that waits passes signals on; a handler has no other place to find it. */
 static volatile sig_atomic_t waited_for;
-
-static int open_mark(const char *log, int flags, char **path)
-{
-    if (asprintf(path, "%s.job", log) < 0) {
-        *path = NULL;
-        errno = ENOMEM;
-        return -1;
-    }
-    return open(*path, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0644);
-}
-
-int job_mark_take(struct job_mark *mark, const char *log, struct tr_error *error)
-{
-    struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
-    char *path;
-    int fd = open_mark(log, O_RDWR | O_CREAT, &path), rv = 0;
-    if (fd < 0)
-        rv = tr_error_set(error, TR_EIO, "--log %s: cannot open %s.job: %s", log, log,
-                          strerror(errno));
-    else if (fcntl(fd, F_SETLK, &lock) != 0)
-        rv = errno == EACCES || errno == EAGAIN
-                 ? tr_error_set(error, TR_EEXIST,
-                                "--log %s: another job that runs has this log; name another file",
-                                log)
-                 : tr_error_set(error, TR_EIO, "--log %s: cannot lock %s: %s", log, path,
-                                strerror(errno));
-    /* How the last job ended is not how this one does. */
-    else if (ftruncate(fd, 0) != 0)
-        rv = tr_error_set(error, TR_EIO, "--log %s: cannot write %s: %s", log, path,
-                          strerror(errno));
-    if (rv != 0 && fd >= 0)
-        close(fd);
-    free(path);
-    *mark = (struct job_mark){ .held = rv == 0, .fd = fd };
-    return rv;
-}
-
-void job_mark_release(struct job_mark *mark, int code)
-{
-    char text[TEXT_MAX];
-    if (!mark->held)
-        return;
-    int length = snprintf(text, sizeof text, "%d\n", code);
-    ssize_t written = pwrite(mark->fd, text, (size_t)length, 0);
-    (void)written; /* the job then looks as if its launcher had been killed */
-    close(mark->fd);
-    mark->held = false;
-}
-
-int job_mark_look(const char *log, struct job_state *state, struct tr_error *error)
-{
-    struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
-    char *path, text[TEXT_MAX] = "", *end = text;
-    int fd = open_mark(log, O_RDONLY, &path), rv = 0;
-    *state = (struct job_state){ .code = -1 };
-    if (fd < 0)
-        rv = tr_error_set(error, errno == ENOENT ? TR_ENOENT : TR_EIO,
-                          "%s: no job has this log (%s.job: %s); give the file that troupe launch "
-                          "--log named",
-                          log, log, strerror(errno));
-    else if (fcntl(fd, F_GETLK, &lock) != 0)
-        rv = tr_error_set(error, TR_EIO, "%s: cannot ask for its lock: %s", path, strerror(errno));
-    else if (lock.l_type != F_UNLCK)
-        *state = (struct job_state){ .runs = true,
-                                     .launcher = lock.l_pid > 0 ? lock.l_pid : 0,
-                                     .code = -1 };
-    else if (pread(fd, text, sizeof text - 1, 0) > 0) {
-        long code = strtol(text, &end, 10);
-        state->code = *end == '\n' && code >= 0 && code < 256 ? (int)code : -1;
-    }
-    if (fd >= 0)
-        close(fd);
-    free(path);
-    return rv;
-}
 
 static void pass_on(int number)
 {

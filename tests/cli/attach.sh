@@ -5,8 +5,10 @@ restarts=3
 epochs=12
 . "${srcdir:-.}/tests/cli/job.sh"
 cluster "$role_hosts"
-log_of() { cat "$work/$1" "$work/$1".* 2>/dev/null | grep -v '^0$'; }
-has_job_ended() { [ -s "$work/$1.job" ]; }
+log_of() { cat "$work/$1" "$work/$1".* 2>/dev/null; }
+# What a launcher notes of its job, and behind that how it ended.
+has_job_ended() { [ "$(wc -l <"$work/$1.job")" = 2 ]; }
+does_job_run() { [ "$(wc -l <"$work/$1.job")" = 1 ]; }
 is_shown() { grep -q 'epoch 1' "$1"; }
 
 # A log that is renamed again and again, while a job without an end writes epochs into it.
@@ -53,23 +55,28 @@ rm -rf "$work/run" "$work/checkpoints"
 troupe launch "$work/cluster.json" --run "$work/run" --log "$work/b.log" --detach -- $learning
 expect "a job is detached" exited 0
 expect "which says how to watch it" says "troupe attach $work/b.log"
-expect "and runs" [ ! -s "$work/b.log.job" ]
+expect "and runs" does_job_run b.log
 "$TROUPE" attach "$work/b.log" >"$work/out.one" 2>&1 </dev/null &
 one=$!
-"$TROUPE" attach "$work/b.log" >"$work/out.two" 2>&1 </dev/null &
+"$TROUPE" attach "$work/run/" >"$work/out.two" 2>&1 </dev/null &
 two=$!
-expect "two attach to it" within is_shown "$work/out.one"
+expect "two attach to it, by its log and its run" within is_shown "$work/out.one"
 expect "and both see it" within is_shown "$work/out.two"
 kill "$one"
 wait "$one"
-expect "it runs on when one leaves" [ ! -s "$work/b.log.job" ]
-troupe attach --stop "$work/b.log"
-expect "it is stopped" exited 1
+expect "it runs on when one leaves" does_job_run b.log
+(cd "$work" && troupe attach --stop cluster.json && exit "$code")
+code=$?
+expect "it is stopped, by its cluster file" exited 1
 expect "and its end is shown" says 'error the job was stopped\|error .*stop'
 wait "$two"
 expect "the other one ends with it" [ $? = 1 ]
 expect "its history says so" grep -q '"event":"finished","outcome":"stopped"' "$work/run/events.jsonl"
 expect "nothing is left of it" has_job_ended b.log
+troupe attach "$work/run"
+expect "a run without a job is named" fails_with "$work/run: no job of yours with a log has this run on this host; give the file"
+troupe attach "$work/cluster.json"
+expect "and a cluster file" fails_with "$work/cluster.json: no job has this log, nor does one .* by this cluster file; give the file"
 troupe attach "$work/nowhere.log"
 expect "a log of no job is named" fails_with "no job has this log"
 finish

@@ -5,7 +5,7 @@ fuzz_tests = \
     tests/fuzz/fuzz_assign tests/fuzz/fuzz_batch tests/fuzz/fuzz_checkpoint \
     tests/fuzz/fuzz_chunked tests/fuzz/fuzz_cluster tests/fuzz/fuzz_config tests/fuzz/fuzz_csv tests/fuzz/fuzz_events \
     tests/fuzz/fuzz_deal tests/fuzz/fuzz_debian tests/fuzz/fuzz_edges tests/fuzz/fuzz_exchange tests/fuzz/fuzz_folder \
-    tests/fuzz/fuzz_hello tests/fuzz/fuzz_link tests/fuzz/fuzz_live tests/fuzz/fuzz_live_events tests/fuzz/fuzz_live_lines tests/fuzz/fuzz_messages tests/fuzz/fuzz_metis \
+    tests/fuzz/fuzz_hello tests/fuzz/fuzz_link tests/fuzz/fuzz_live tests/fuzz/fuzz_live_events tests/fuzz/fuzz_live_lines tests/fuzz/fuzz_job_mark tests/fuzz/fuzz_messages tests/fuzz/fuzz_metis \
     tests/fuzz/fuzz_mtx tests/fuzz/fuzz_notices tests/fuzz/fuzz_npy tests/fuzz/fuzz_npz tests/fuzz/fuzz_ogb tests/fuzz/fuzz_partition \
     tests/fuzz/fuzz_pem tests/fuzz/fuzz_safetensors tests/fuzz/fuzz_state tests/fuzz/fuzz_status \
     tests/fuzz/fuzz_svmlight \
@@ -91,6 +91,8 @@ tests_fuzz_fuzz_live_LDADD = $(fuzz_driver) $(api_libs)
 tests_fuzz_fuzz_live_events_SOURCES = tests/fuzz/fuzz_live_events.c tests/fuzz/fuzz.h
 tests_fuzz_fuzz_live_events_LDADD = $(fuzz_driver) $(api_libs)
 
+tests_fuzz_fuzz_job_mark_SOURCES = tests/fuzz/fuzz_job_mark.c tests/fuzz/fuzz.h
+tests_fuzz_fuzz_job_mark_LDADD = $(fuzz_driver) libtr_cli_public.la $(api_libs)
 tests_fuzz_fuzz_live_lines_SOURCES = tests/fuzz/fuzz_live_lines.c tests/fuzz/fuzz.h
 tests_fuzz_fuzz_live_lines_LDADD = $(fuzz_driver) $(api_libs)
 
