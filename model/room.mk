@@ -169,6 +169,10 @@ libtr_model_la_SOURCES = \
     model/task_events.h \
     model/tensor.c \
     model/tensor.h \
+    model/tensorboard_file.c \
+    model/tensorboard_file.h \
+    model/tensorboard_record.c \
+    model/tensorboard_record.h \
     model/term.c \
     model/term.h \
     model/ticks.h \
@@ -187,6 +191,7 @@ libtr_model_la_SOURCES = \
     model/training_loop.h \
     model/training_options.c \
     model/training_results.c \
+    model/training_tensorboard.c \
     model/warm_up.c \
     model/warm_up.h \
     model/watchdog.c \

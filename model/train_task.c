@@ -371,6 +371,7 @@ static void close_all(struct training *t)
     run_job_split_close(&t->val);
     run_job_split_close(&t->test);
     run_job_close(&t->job);
+    tensorboard_file_close(&t->tensorboard);
     run_folder_close(&t->folder);
     json_decref(t->record);
     t->record = NULL;

@@ -8,6 +8,7 @@
  *     training_folder.c    the run's folder and its checkpoints before the first step
  *     training_finished.c  a run that was trained to its end before
  *     training_keeper.c    what rank 0 does for all: evaluates, writes, says
+ *     training_tensorboard.c  the scalars that TensorBoard shows
  *     training_results.c   what is pulled
  *
  * All but what the mutex guards is the task's thread's and, of those parts that keep the run, rank
@@ -27,6 +28,7 @@
 #include "model/run_folder.h"
 #include "model/run_job.h"
 #include "model/task_events.h"
+#include "model/tensorboard_file.h"
 #include "model/train_ranks.h"
 #include "runtime/base/history_file.h"
 
@@ -45,7 +47,10 @@ struct training {
     atomic_bool woken;              /* it took too long, and its session was interrupted */
     struct run_job job;
     struct run_folder folder;
-    struct history_file history; /* where no launcher writes it */
+    struct history_file history;         /* where no launcher writes it */
+    struct tensorboard_file tensorboard; /* closed: none is asked for */
+    bool tensorboard_began;              /* it says from which epoch on it goes */
+    bool tensorboard_warned;             /* of a disk that takes nothing */
     struct run_job_split val, test;
     struct train_ranks ranks;
     struct shape_entry *entries; /* [num_entries], where the shape was heard of another process */
@@ -146,6 +151,15 @@ struct trainer_hooks training_hooks(struct training *t);
 /* The result can be pulled: says so to the program, which may have to confirm it. */
 void training_say_trained(struct training *t, uint32_t epochs);
 void training_begin_epoch(struct training *t, uint32_t epoch);
+
+/* training_tensorboard.c: of rank 0. Before the run's folder is changed: refuses a folder in which
+ * no file can be made. */
+int training_open_tensorboard(struct training *t, struct error *error);
+void training_plot_epoch(struct training *t, const struct epoch_report *report);
+/* The scores of the test after so many epochs. */
+void training_plot_test(struct training *t, uint32_t epochs);
+/* The epochs that come stand for those that the folder has from there on. */
+void training_restart_plots(struct training *t);
 
 /* training_results.c: before the run's folder has the line of an epoch. Those from that epoch on
  * are found again. */

@@ -417,15 +417,21 @@ int training_open_folder(struct training *t, struct error *error)
         rv = training_claim_folder(t, error);
     if (rv == 0 && training_keeps_run(t))
         rv = run_folder_hold(&t->folder, error);
+    if (rv == 0 && training_keeps_run(t))
+        rv = training_open_tensorboard(t, error);
     if (rv == 0 && (own || training_keeps_run(t)))
         rv = refuse_checkpoints(t, place.host_name, error);
-    if (rv != 0)
+    if (rv != 0) {
+        tensorboard_file_forget(&t->tensorboard);
         run_folder_give_up(&t->folder);
+    }
     if (rv != 0 || !training_keeps_run(t))
         return rv;
     rv = run_folder_begin(&t->folder, error);
-    if (rv != 0)
+    if (rv != 0) {
+        tensorboard_file_forget(&t->tensorboard);
         return rv;
+    }
     json_t *now = describe_run(t);
     /* Without memory for the record the first branch is taken, which says so. */
     if (now == NULL || !resumes || !files_exists(files_posix, t->folder.config_path)) {
@@ -452,6 +458,8 @@ int training_open_folder(struct training *t, struct error *error)
                 rv = run_folder_write_config(&t->folder, describe_run(t), error);
         }
     }
+    if (rv != 0 || t->ended_before)
+        tensorboard_file_forget(&t->tensorboard);
     /* The folder is this run's last of all: one that was refused above is somebody else's, and
      * stays when this run fails. */
     t->folder_ours = rv == 0;
@@ -464,4 +472,5 @@ void training_forget_untrained(struct training *t)
 {
     if (t->folder_ours && !has_checkpoints(t) && run_folder_forget_untrained(&t->folder))
         history_file_forget(&t->history);
+    tensorboard_file_forget(&t->tensorboard);
 }

@@ -134,6 +134,7 @@ static int epoch_done(void *arg, const struct epoch_report *report, struct error
     /* The wait for the first batch of the next epoch is a part of that one. */
     if (report->epoch + 1 < t->config.model.epochs)
         report_batches(t, report->epoch + 1, 0);
+    training_plot_epoch(t, report);
     int rv = training_write_record(t, error);
     /* A line that is refused is kept, whatever came before it. */
     int appended = run_folder_append(&t->folder, run_epoch_to_json(report), rv == 0 ? error : NULL);
@@ -162,6 +163,7 @@ static int rewind_run(void *arg, uint64_t mark, struct error *error)
      * checkpoint is void in any case. */
     t->model_kept = false;
     training_forget_end(t);
+    training_restart_plots(t);
     return run_folder_rewind(&t->folder, mark, error);
 }
 
@@ -236,12 +238,13 @@ static int training_keeper_test(void *arg, struct error *error)
     return rv;
 }
 
-static int append_test(struct training *t, struct error *error)
+static int append_test(struct training *t, uint32_t epochs, struct error *error)
 {
     if (!t->tested || t->test_appended)
         return 0;
     /* The line is noted before it is written: run_folder_sync() writes one that was refused. */
     t->test_appended = true;
+    training_plot_test(t, epochs);
     return run_folder_append(
         &t->folder, json_pack("{s:o}", "test", run_scores_to_json(&t->test_scores)), error);
 }
@@ -268,7 +271,7 @@ void training_say_trained(struct training *t, uint32_t epochs)
 static int training_keeper_kept(void *arg, const struct trainer_result *result, struct error *error)
 {
     struct training *t = arg;
-    int rv = append_test(t, error);
+    int rv = append_test(t, result->epochs_run, error);
     if (rv == 0)
         rv = run_folder_sync(&t->folder, error);
     if (rv == 0) {

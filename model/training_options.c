@@ -71,6 +71,7 @@ static int copy_texts(struct tr_train_options *to, const struct tr_train_options
     rv |= copy_text(&to->checkpoints);
     rv |= copy_text(&to->metrics);
     rv |= copy_text(&to->from);
+    rv |= copy_text(&to->tensorboard);
     return rv != 0 ? TR_ENOMEM : 0;
 }
 
@@ -82,6 +83,7 @@ void training_free_options(struct training *t)
     free((char *)(uintptr_t)t->options.checkpoints);
     free((char *)(uintptr_t)t->options.metrics);
     free((char *)(uintptr_t)t->options.from);
+    free((char *)(uintptr_t)t->options.tensorboard);
     run_config_fini(&t->config);
 }
 

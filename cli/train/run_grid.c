@@ -306,9 +306,10 @@ const char *run_grid_value(const struct run_grid *grid, uint32_t point, uint32_t
     return grid->axes[axis].values[point % grid->axes[axis].count];
 }
 
-char *run_grid_path(const struct run_grid *grid, uint32_t point, const uint64_t *seed)
+char *run_grid_path(const struct run_grid *grid, const char *folder, uint32_t point,
+                    const uint64_t *seed)
 {
-    char *path = strdup(grid->values->run);
+    char *path = strdup(folder);
     for (uint32_t i = 0; i < grid->num_axes && path != NULL; i++) {
         char *longer = NULL;
         if (asprintf(&longer, "%s%s%s=%s", path, i == 0 ? "/" : ",", grid->axes[i].spec->name,

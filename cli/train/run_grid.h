@@ -42,9 +42,10 @@ void run_grid_fini(struct run_grid *grid);
 /* As the command line has it: "0.01". */
 const char *run_grid_value(const struct run_grid *grid, uint32_t point, uint32_t axis);
 
-/* RUNDIR/lr=0.01,hidden=64/seed-3, without what is not asked for, to free(). seed: NULL: the folder
+/* FOLDER/lr=0.01,hidden=64/seed-3, without what is not asked for, to free(). seed: NULL: the folder
  * of the point. NULL: no memory. */
-char *run_grid_path(const struct run_grid *grid, uint32_t point, const uint64_t *seed);
+char *run_grid_path(const struct run_grid *grid, const char *folder, uint32_t point,
+                    const uint64_t *seed);
 
 /* *values: those of the command, and the point's. */
 int run_grid_take(const struct run_grid *grid, uint32_t point, struct train_values *values,

@@ -74,6 +74,7 @@ struct train_values {
     uint64_t checkpoint_every;
     uint64_t checkpoint_keep;
     const char *checkpoints;
+    const char *tensorboard;
     uint64_t step_limit, disk_wait; /* seconds; OPTION_NOT_GIVEN: the cluster file's */
     bool resume;
     struct process_values process;

@@ -173,6 +173,23 @@ static void say_which_stopped(const struct many *many, const char *path, struct 
                        text, many->values->replace ? " without --replace" : "");
 }
 
+/* *board: its part of the folder for TensorBoard; NULL: there is none. Both are to be freed. */
+static int name_folders(const struct many *many, uint32_t point, uint32_t seed, char **path,
+                        char **board, struct tr_error *error)
+{
+    const struct train_values *values = many->values;
+    const uint64_t *named = values->seeds != NULL ? &many->grid.seeds[seed] : NULL;
+    *path = run_grid_path(&many->grid, values->run, point, named);
+    *board = values->tensorboard != NULL
+                 ? run_grid_path(&many->grid, values->tensorboard, point, named)
+                 : NULL;
+    if (*path != NULL && (*board != NULL || values->tensorboard == NULL))
+        return 0;
+    free(*path);
+    free(*board);
+    return tr_error_set(error, TR_ENOMEM, "no memory for the folders of runs");
+}
+
 static int train_all(struct many *many, struct tr_error *error)
 {
     const struct run_grid *grid = &many->grid;
@@ -180,12 +197,13 @@ static int train_all(struct many *many, struct tr_error *error)
     for (uint32_t point = 0; point < grid->num_points && rv == 0; point++)
         for (uint32_t seed = 0; seed < grid->num_seeds && rv == 0; seed++) {
             struct train_values values;
-            char *path = run_grid_path(grid, point,
-                                       many->values->seeds != NULL ? &grid->seeds[seed] : NULL);
-            if (path == NULL)
-                return tr_error_set(error, TR_ENOMEM, "no memory for the folders of runs");
+            char *path, *board;
+            rv = name_folders(many, point, seed, &path, &board, error);
+            if (rv != 0)
+                return rv;
             rv = run_grid_take(grid, point, &values, error);
             values.run = path;
+            values.tensorboard = board;
             values.seed = grid->seeds[seed];
             if (rv == 0)
                 rv = train_one(many, &values, &many->scores[(size_t)point * grid->num_seeds + seed],
@@ -193,6 +211,7 @@ static int train_all(struct many *many, struct tr_error *error)
             if (rv == TR_ECANCELED)
                 say_which_stopped(many, path, error);
             free(path);
+            free(board);
         }
     return rv;
 }
@@ -306,7 +325,7 @@ static int report_all(const struct many *many, struct tr_error *error)
         report_rows_end(&report);
     uint32_t best = find_best(many);
     if (many->grid.num_axes > 0 && best < many->grid.num_points) {
-        char *path = run_grid_path(&many->grid, best, NULL);
+        char *path = run_grid_path(&many->grid, many->values->run, best, NULL);
         report_text(&report, "best", "best by validation", path != NULL ? path : "");
         free(path);
     }

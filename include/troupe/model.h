@@ -218,6 +218,12 @@ struct tr_train_options {
     const char *negatives_by; /* "uniform" or "degree"; NULL: the first */
     bool negatives_no_edges;  /* those that are edges of the graph are drawn again */
     unsigned char reserved_negatives[7];
+    /* A folder for files that TensorBoard reads: what metrics.jsonl has of each epoch and of the
+     * test, an epoch a step, counted from 1. Each life of the process of rank 0 adds a file; an
+     * epoch that is trained again takes the place of the one before. A folder that cannot be
+     * written is refused before the run's is changed; a disk that takes nothing later is a warning
+     * (TR_MODEL_WARNING). NULL: none are written. */
+    const char *tensorboard;
 };
 
 #define TR_TRAIN_NEGATIVES_MAX 1024

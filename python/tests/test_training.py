@@ -12,7 +12,7 @@ import pytest
 from conftest import World, run_command
 
 import troupe
-from troupe import partitioning, training
+from troupe import partitioning, train_many, training
 
 
 def test_a_model_has_the_bytes_of_the_commands(world: World, tmp_path: Path) -> None:
@@ -169,3 +169,24 @@ def test_ctrl_c_ends_a_training(world: World, tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         training.train(world.path, tmp_path / "run", epochs=100000, on_event=stop)
     assert time.perf_counter() - begin < 30
+
+
+def test_runs_write_files_for_tensorboard(world: World, tmp_path: Path) -> None:
+    options = {"epochs": 1, "hidden": 8, "batch_size": 400, "threads": 1}
+    run = training.train(world.path, tmp_path / "run", tensorboard=tmp_path / "board", **options)
+    (file,) = (tmp_path / "board").iterdir()
+    assert file.name.startswith("events.out.tfevents.") and b"loss/train" in file.read_bytes()
+    with pytest.raises(troupe.Error, match=r"file.name.*options\.tensorboard"):
+        training.train(world.path, tmp_path / "other", tensorboard=file / "file.name", **options)
+    train_many.train_many(
+        world.path,
+        tmp_path / "many",
+        seeds=[1, 2],
+        sweep={"lr": [0.1, 0.01]},
+        tensorboard=tmp_path / "boards",
+        **options,
+    )
+    found = sorted(str(path.parent.relative_to(tmp_path)) for path in tmp_path.glob("boards/*/*/*"))
+    points = ("lr=0.01", "lr=0.1")
+    assert found == [f"boards/{point}/seed-{seed}" for point in points for seed in (1, 2)]
+    assert run.result.epochs == 1

@@ -74,7 +74,8 @@ def train_many(
     seeds : one a run, each named once.
     sweep : options and their values, each named once; every choice of them is tried, the last
         option changing fastest.
-    progress, on_event, **options : as of `troupe.training.train`, for every run.
+    progress, on_event, **options : as of `troupe.training.train`, for every run; those of
+        ``tensorboard=`` have folders below it as they have below `run`.
 
     Returns
     -------
@@ -86,6 +87,7 @@ def train_many(
     if "seed" in options:
         raise TypeError("give seeds= in place of seed=")
     _refuse_twice("seeds", seeds)
+    board = options.pop("tensorboard", None)
     axes = dict(sweep or {})
     for name, values in axes.items():
         if name in options:
@@ -107,11 +109,17 @@ def train_many(
                 on_event=on_event,
                 **options,
                 **chosen,
+                **_board(board, folder.relative_to(run) / f"seed-{seed}"),
             )
             for seed in seeds
         ]
         points.append(Point(chosen, runs))
     return points
+
+
+def _board(board: AnyPath | None, below: Path) -> dict[str, Any]:
+    """The option of a run, where there is a folder for TensorBoard."""
+    return {} if board is None else {"tensorboard": Path(board) / below}
 
 
 def _refuse_twice(what: str, values: Sequence[Any]) -> None:

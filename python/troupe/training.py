@@ -168,7 +168,7 @@ def train(
         ``epochs=``, ``lr=``, ``dropout=``, ``seed=``, ``replace=True``, ``resume=True``, ...;
         ``sampler="labor"``, ``draw_by=`` and ``draw_mask=`` (features of edges) say how it draws;
         ``task="link"`` learns which nodes an edge of ``edge_type=`` joins, with ``negatives=``
-        pairs for each.
+        pairs for each; ``tensorboard=`` is a folder for files that TensorBoard reads.
 
     Ctrl-C, or an exception of a callback, cancels the training.
     """

@@ -142,6 +142,7 @@ static void every_option_reaches_its_field(void **unused)
         "--checkpoint-every=21",
         "--checkpoint-keep=22",
         "--checkpoints=k",
+        "--tensorboard=u",
         "--edge-type=s:r:d",
         "--negative-ends=either",
         "--negatives-by=degree",
@@ -214,6 +215,7 @@ static void every_option_reaches_its_field(void **unused)
     assert_int_equal(o.threads, 26);
     assert_int_equal(o.memory_bytes_max, 27);
     assert_string_equal(o.metrics, ":99");
+    assert_string_equal(o.tensorboard, "u");
     assert_true(o.confirm); /* what a run leaves is there before its process ends */
 }
 
@@ -333,14 +335,40 @@ static void fanouts_are_one_a_layer(void **unused)
 /* Options that do not say what is trained, so that no command of a report has them. */
 static bool changes_no_result(const char *name)
 {
-    static const char *const NAMES[] = {
-        "run",     "layers",   "seeds",         "sweep",      "checkpoint-every", "checkpoint-keep",
-        "resume",  "cluster",  "checkpoints",   "step-limit", "disk-wait",        "process",
-        "host",    "index",    "metrics",       "log",        "log-format",       "reproducible",
-        "servers", "samplers", "loops",         "threads",    "memory",           "messages",
-        "codec",   "map",      "verify",        "replace",    "no-normalise",     "sparkline",
-        "json",    "quiet",    "no-standardise"
-    };
+    static const char *const NAMES[] = { "run",
+                                         "layers",
+                                         "seeds",
+                                         "sweep",
+                                         "checkpoint-every",
+                                         "checkpoint-keep",
+                                         "resume",
+                                         "cluster",
+                                         "checkpoints",
+                                         "tensorboard",
+                                         "step-limit",
+                                         "disk-wait",
+                                         "process",
+                                         "host",
+                                         "index",
+                                         "metrics",
+                                         "log",
+                                         "log-format",
+                                         "reproducible",
+                                         "servers",
+                                         "samplers",
+                                         "loops",
+                                         "threads",
+                                         "memory",
+                                         "messages",
+                                         "codec",
+                                         "map",
+                                         "verify",
+                                         "replace",
+                                         "no-normalise",
+                                         "sparkline",
+                                         "json",
+                                         "quiet",
+                                         "no-standardise" };
     for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++)
         if (strcmp(name, NAMES[i]) == 0)
             return true;

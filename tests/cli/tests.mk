@@ -58,6 +58,7 @@ cli_shell_tests = \
     tests/cli/raw_format.sh \
     tests/cli/readme_tables.sh \
     tests/cli/table.sh \
+    tests/cli/tensorboard.sh \
     tests/cli/stalls.sh \
     tests/cli/train.sh \
     tests/cli/links.sh \
@@ -71,6 +72,8 @@ cli_shell_tests = \
 EXTRA_DIST += $(cli_shell_tests) tests/cli/job.sh tests/cli/tap.sh tests/cli/data/edges.csv \
     tests/cli/data/goldens.txt
 # Not a test: what json.sh reads --json with.
+check_PROGRAMS += tests/cli/tensorboard_lines
+tests_cli_tensorboard_lines_SOURCES = tests/cli/tensorboard_lines.c tests/tensorboard_reader.h
 check_PROGRAMS += tests/cli/json_lines
 tests_cli_json_lines_SOURCES = tests/cli/json_lines.c
 tests_cli_json_lines_LDADD = $(JANSSON_LIBS)

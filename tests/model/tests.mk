@@ -134,6 +134,12 @@ TESTS += tests/model/test_run_same
 tests_model_test_run_same_SOURCES = tests/model/test_run_same.c
 tests_model_test_run_same_LDADD = $(model_libs) $(test_libs)
 
+check_PROGRAMS += tests/model/test_tensorboard
+TESTS += tests/model/test_tensorboard
+tests_model_test_tensorboard_SOURCES = tests/model/test_tensorboard.c tests/scratch.h \
+    tests/tensorboard_reader.h
+tests_model_test_tensorboard_LDADD = $(model_libs) $(test_libs)
+
 check_PROGRAMS += tests/model/test_links
 TESTS += tests/model/test_links
 tests_model_test_links_SOURCES = tests/model/test_links.c $(made_batch) $(made_graph) \

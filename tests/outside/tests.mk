@@ -19,9 +19,10 @@ outside_shell_tests = \
     tests/outside/report_page.sh \
     tests/outside/slow_loris.sh \
     tests/outside/slurm.sh \
-    tests/outside/ssh.sh
+    tests/outside/ssh.sh \
+    tests/outside/tensorboard_itself.sh
 OUTSIDE_TESTS += $(outside_shell_tests)
-EXTRA_DIST += $(outside_shell_tests) tests/outside/check_manifest.py tests/outside/two_hosts.sh tests/outside/browser.py tests/outside/live_page.py \
+EXTRA_DIST += $(outside_shell_tests) tests/outside/check_manifest.py tests/outside/two_hosts.sh tests/outside/browser.py tests/outside/read_tensorboard.py tests/outside/live_page.py \
     tests/outside/dgl/run_graphstorm.py tests/outside/dgl/run_links.py tests/outside/dgl/run_objects.py tests/outside/dgl/run_partitions.py tests/outside/dgl/run_questions.py \
     tests/outside/dgl/run_sage.py \
     tests/outside/dgl/test_dgl_edges.py tests/outside/dgl/test_dgl_graphs.py tests/outside/dgl/test_dgl_layers.py \
