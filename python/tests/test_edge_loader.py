@@ -323,13 +323,8 @@ def test_a_program_makes_more_of_a_batch_or_draws_it_itself(books: dict[int, str
         ):
             loader = troupe.DistEdgeDataLoader(graph, None, sampler, **(options | other))
             assert not loader.in_library
-        halves = {"exclude": "reverse_id", "reverse_eids": "halves"}
-        with pytest.raises(errors.Unsupported, match="reverse of each edge by its ID"):
-            troupe.DistEdgeDataLoader(graph, None, sampler, negative_sampler=Fixed(), **halves)
         with pytest.raises(errors.InvalidArgument, match="one of halves, adjacent"):
             Exclusion("reverse_id", "thirds")
-        with pytest.raises(errors.Unsupported, match="draws these batches itself"):
-            Exclusion(**halves).of(graph, np.arange(2))
         batch = sampler.draw(graph, [1, 2])
         with pytest.raises(errors.NotFound):
             print(batch.pairs)
@@ -548,6 +543,55 @@ def test_reverses_are_said_of_each_edge(books: dict[int, str]) -> None:
                 Exclusion(*rule.values()).of(graph, [3])
             with pytest.raises(kind, match=why):
                 troupe.DistEdgeDataLoader(graph, None, sampler, **rule)
+
+
+@pytest.mark.parametrize("pairing", ["halves", "adjacent"])
+def test_original_ids_pair_edges_for_a_program_as_for_the_library(
+    tmp_path: Path, pairing: str
+) -> None:
+    """Parallel edges and loops among them, and a last edge without a reverse."""
+    ends = np.random.default_rng(8).integers(0, 9, (2, 40))
+    ends[:, :3], ends[:, 20:23] = 4, np.array([[2], [7]])
+    both = [ends, ends[::-1]]
+    both = np.concatenate(both, 1) if pairing == "halves" else np.stack(both, 2).reshape(2, -1)
+    raw = np.concatenate([both, [[5], [6]]], 1)
+    troupe.partition_graph(tuple(raw), "g", 3, tmp_path / "parts", part_method="random")
+    with troupe.open(tmp_path / "parts/g.json", seed=7) as graph:
+        number = np.asarray(graph.orig_edge_ids())
+        by_number = np.argsort(number)
+        rule = Exclusion("reverse_id", pairing)
+        loader = troupe.DistEdgeDataLoader(
+            graph, None, troupe.NeighborSampler([-1]), exclude="reverse_id", reverse_eids=pairing
+        )
+        for _, pairs, (block,) in loader:
+            edge = np.asarray(pairs.edata[troupe.EID])
+            own = int(number[edge[0]])
+            near = [own - 1, own + 1]
+            if pairing == "halves":
+                near = [(own + 40) % 80] if own < 80 else []
+            swapped = raw[::-1, own]
+            reverses = [n for n in near if 0 <= n <= 80 and np.array_equal(raw[:, n], swapped)]
+            wanted = {int(edge[0]), *by_number[reverses].tolist()}
+            assert set(rule.of(graph, edge)[graph.canonical_etypes[0]].tolist()) == wanted
+            every = graph.in_edges(block.dstdata[troupe.NID], form="eid")
+            assert set(every.tolist()) - set(block.as_csr().edge_ids.tolist()) == wanted
+        every = rule.of(graph, np.arange(81))[graph.canonical_etypes[0]]
+        assert set(every.tolist()) == set(range(81))
+
+
+def test_edges_between_two_node_types_are_not_their_own_reverses(two_sided: dict[int, str]) -> None:
+    with troupe.open(two_sided[1], seed=7) as graph:
+        for negative in (None, GlobalUniform(1)):
+            with pytest.raises(errors.InvalidArgument, match="do not reverse"):
+                troupe.DistEdgeDataLoader(
+                    graph,
+                    None,
+                    troupe.NeighborSampler([2]),
+                    etype=BUYS,
+                    exclude="reverse_id",
+                    reverse_eids="halves",
+                    negative_sampler=negative,
+                )
 
 
 def test_an_iterator_goes_on_with_its_epoch(books: dict[int, str]) -> None:

@@ -11,8 +11,8 @@ import numpy as np
 
 from .arrays import Ids
 from .binding import ffi, lib
-from .edge_queries import NO_EDGE, edges_at, edges_between
-from .errors import InvalidArgument, Mismatch, OutOfRange, Unsupported
+from .edge_queries import NO_EDGE, edges_at, edges_between, original_ids
+from .errors import InvalidArgument, Mismatch, OutOfRange
 
 if TYPE_CHECKING:
     from .graph import DistGraph
@@ -39,8 +39,8 @@ class Exclusion:
         "halves" where all edges of the graph stand before their reverses, in the same order;
         "adjacent" where each is followed by its reverse, as ``--undirected`` of
         ``troupe import`` leaves them; an edge that stands between two with its ends swapped, as
-        among parallel ones, has both left out. Both words are of original IDs, and for batches that
-        the library makes.
+        among parallel ones, has both left out. Both words are of original IDs; where a program
+        draws the batches, they cost questions for the in-edges of the edges' sources.
     reverse_etypes : a mapping of edge types to edge types
     """
 
@@ -118,6 +118,26 @@ class Exclusion:
         given = self._named(g, name)
         return None if given is None else _reversed(g, given, name, ids)
 
+    def check_types(self, *etypes: Canonical) -> None:
+        """Refuses a word for the reverses of edges of a type that cannot have any.
+
+        Raises
+        ------
+        InvalidArgument
+            They are of this type alone, and end in another node type than they begin in.
+        """
+        if isinstance(self.reverse_eids, str) and len(etypes) == 1:
+            source, _, target = etypes[0]
+            if source != target:
+                raise InvalidArgument(
+                    f"reverse_eids={self.reverse_eids!r}: edges of {etypes[0]} do not reverse each "
+                    "other, since their ends have other types"
+                )
+
+    def _by_word(self, g: DistGraph, name: Canonical, ids: Ids) -> Ids | None:
+        """The reverses of edges of a type that original IDs pair; None: its edges have none."""
+        return paired_edges(g, name, ids, self.reverse_eids) if name[0] == name[2] else None
+
     def _reverse_types(self, g: DistGraph) -> dict[Canonical, Canonical]:
         return {
             g.to_canonical_etype(name): g.to_canonical_etype(of)
@@ -132,14 +152,10 @@ class Exclusion:
             return self.exclude(edges)
         seeds = by_type(g, edges)
         found: dict[Canonical, list[Any]] = {name: [ids] for name, ids in seeds.items()}
+        by_word = isinstance(self.reverse_eids, str)
         if self.exclude == "reverse_id":
-            if isinstance(self.reverse_eids, str):
-                raise Unsupported(
-                    f"reverse_eids={self.reverse_eids!r}: a program draws these batches itself, "
-                    "and has to give the reverse of each edge by its ID"
-                )
             for name, ids in seeds.items():
-                reverses = self.reverses(g, name, ids)
+                reverses = self._by_word(g, name, ids) if by_word else self.reverses(g, name, ids)
                 if reverses is not None:
                     found[name].append(reverses[reverses >= 0])
         if self.exclude == "reverse_types":
@@ -185,6 +201,35 @@ def _reversed(g: DistGraph, reverse_eids: Any, name: Canonical, ids: Ids) -> Ids
             f"reverse_eids of {name}: {wrong[0]} is negative; give an ID, or {NO_EDGE} for none"
         )
     return found
+
+
+def paired_edges(g: Any, etype: Canonical, eids: Any, pairing: str) -> Ids:
+    """The edges of the same type with swapped ends whose original IDs pair them with these.
+
+    Parameters
+    ----------
+    pairing : "halves" or "adjacent", of `Exclusion`. Edges without one are passed over.
+    """
+    if len(eids) == 0:
+        return np.empty(0, np.int64)
+    sources, targets = (np.asarray(ends) for ends in g.find_edges(eids, etype=etype))
+    # A reverse goes into the source of its edge.
+    others, into, ids = edges_at(g, np.unique(sources), etype, False)
+    numbers, own = original_ids(g, ids, etype), original_ids(g, eids, etype)
+    found = [np.empty(0, np.int64)]
+    for wanted in _paired_numbers(own, g.num_edges(etype), pairing):
+        _, there, edge = np.intersect1d(numbers, wanted, return_indices=True)
+        swapped = (others[there] == targets[edge]) & (into[there] == sources[edge])
+        found.append(ids[there[swapped]])
+    return np.concatenate(found)
+
+
+def _paired_numbers(own: Ids, count: int, pairing: str) -> list[Ids]:
+    """Where the reverses of edges may stand in the raw graph; none is there below 0."""
+    if pairing == "adjacent":
+        return [own - 1, own + 1]
+    half = count // 2  # of an odd number the last edge has no counterpart
+    return [np.where(own < half, own + half, np.where(own < 2 * half, own - half, NO_EDGE))]
 
 
 def reverse_edges(g: Any, etype: Canonical, eids: Any, reverse: Canonical) -> Ids:

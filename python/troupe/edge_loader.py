@@ -221,15 +221,11 @@ class DistEdgeDataLoader(DistNodeDataLoader):
         )
         self._is_typed = isinstance(self._edges, tuple)
         names = [g.canonical_etypes[number] for number in self._numbers()]
+        sampler.exclusion.check_types(*names)
         rule = sampler.exclusion.in_library(g, *names, listed=True)
         drawn = rule is not None and self._is_made_in_library(
             graph_sampler, negative_sampler, options
         )
-        if isinstance(reverse_eids, str) and not drawn:
-            raise errors.Unsupported(
-                f"reverse_eids={reverse_eids!r}: the library does not make these batches; give the "
-                "reverse of each edge by its ID"
-            )
         self._sampler_of_edges = sampler
         self._rule = rule or {}
         self.in_library = drawn

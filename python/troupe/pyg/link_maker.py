@@ -75,6 +75,7 @@ class LinkMaker:
                 "exclude: pairs have no IDs of edges; give edges as edge_label_index: an edge "
                 "type, a mask or IDs"
             )
+        exclusion.check_types(self._etype)
         # The rule where the library knows it; pairs that are no edges leave none out there.
         is_binary = negatives is not None and not negatives.is_triplet
         self._rule = None if is_binary else exclusion.in_library(graph, self._etype)
