@@ -337,6 +337,8 @@ def test_wrong_arguments_say_what_is_wrong(
             lambda: loader(g, HOPS, g.ndata["train_mask"], input_id=[1]),
         ),
         (ValueError, "fanouts: 0 layers", lambda: loader(g, {"_E": []})),
+        (TypeError, "fanout=1.5: .*whole number", lambda: loader(g, [2, 1.5])),
+        (TypeError, "fanout=1.5: .*whole number", lambda: loader(g, {"_E": [1.5]})),
         (LookupError, "no node type", lambda: loader(g, HOPS, "paper")),
         (NotImplementedError, "HGTLoader", lambda: pyg.HGTLoader(g, HOPS)),
         (NotImplementedError, "share the seeds", lambda: pyg.DistNeighborLoader(g, HOPS)),

@@ -241,6 +241,8 @@ def test_what_cannot_be_drawn_by_is_refused(drawn: troupe.DistGraph) -> None:
         for fanout in (wrong, {drawn.etypes[0]: wrong}):
             with pytest.raises(TypeError, match="give a whole number of edges"):
                 troupe.NeighborSampler([fanout]).draw(drawn, [1])
+            with pytest.raises(TypeError, match="give a whole number of edges"):
+                troupe.DistNodeDataLoader(drawn, None, troupe.NeighborSampler([fanout]))
     for wrong in (2**31, -(2**40), -2):
         with pytest.raises(errors.OutOfRange, match="fanout"):
             troupe.NeighborSampler([wrong]).draw(drawn, [1])

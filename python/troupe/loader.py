@@ -12,7 +12,7 @@ from .batch import Batch, Layout
 from .binding import FOREVER, call, deadline, ffi, filled, lib, made, opened, owned
 from .epoch import Epoch, Epochs, check_place, place_of
 from .locality import LocalShare, local_share
-from .sampler import NeighborSampler, take_batch
+from .sampler import NeighborSampler, take_batch, whole_fanout
 from .seeds import joined, sets_of
 
 if TYPE_CHECKING:
@@ -167,7 +167,7 @@ class DistNodeDataLoader:
         else:
             options.num_layers = drawn.num_layers
             for layer, fanout in enumerate(drawn.fanouts):
-                options.fanout[layer] = fanout
+                options.fanout[layer] = whole_fanout(fanout)
         box = ffi.new("struct tr_loader **")
         waiter = g.session.waiter
         try:

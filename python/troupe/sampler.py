@@ -137,11 +137,11 @@ class NeighborSampler(BlockSampler):
             if isinstance(fanout, Mapping):
                 for name, number in fanout.items():
                     etype = graph.types.etype(name)
-                    call(lib.tr_sample_spec_set_fanout, spec, layer, etype, _whole(number))
+                    call(lib.tr_sample_spec_set_fanout, spec, layer, etype, whole_fanout(number))
             elif self.total:
-                call(lib.tr_sample_spec_set_total, spec, layer, EVERY, _whole(fanout))
+                call(lib.tr_sample_spec_set_total, spec, layer, EVERY, whole_fanout(fanout))
             else:
-                call(lib.tr_sample_spec_set_fanout, spec, layer, EVERY, _whole(fanout))
+                call(lib.tr_sample_spec_set_fanout, spec, layer, EVERY, whole_fanout(fanout))
         weights, mask = self._draws_by(graph)
         if weights is not None:
             call(lib.tr_sample_spec_set_weights, spec, EVERY, EVERY, encoded(weights))
@@ -335,7 +335,7 @@ class LaborSampler(NeighborSampler):
         return f"LaborSampler({self.fanouts})"
 
 
-def _whole(fanout: Any) -> int:
+def whole_fanout(fanout: Any) -> int:
     """A fanout that the library can be told, which says itself what is too large."""
     try:
         number = operator.index(fanout)

@@ -40,7 +40,7 @@ def fanouts_of(graph: DistGraph, num_neighbors: Any) -> list[drawing.Fanout]:
     # A mapping has a method of that name.
     values = num_neighbors if callable(values) else values
     if not isinstance(values, Mapping):
-        return [int(number) for number in reversed(list(values))]
+        return [drawing.whole_fanout(number) for number in reversed(list(values))]
     by_etype: dict[Any, Sequence[int]] = {}
     for name, hops in values.items():
         split = getattr(name, "to_tuple", None)
@@ -56,7 +56,8 @@ def fanouts_of(graph: DistGraph, num_neighbors: Any) -> list[drawing.Fanout]:
             f"num_neighbors: edge types have {sorted(lengths)} hops; give each as many"
         )
     count = lengths.pop()
-    return [{e: int(hops[i]) for e, hops in by_etype.items()} for i in reversed(range(count))]
+    layers = reversed(range(count))
+    return [{e: drawing.whole_fanout(hops[i]) for e, hops in by_etype.items()} for i in layers]
 
 
 class NeighborSampler(BaseSampler):
