@@ -251,8 +251,10 @@ static int from_surroundings(const struct cluster_plan *plan,
     if (host != NULL)
         return by_host_name(plan, wanted, host, process, error);
     /* What Slurm says of an mpirun's programs is inherited from the step, or the batch script, that
-     * the mpirun runs in. */
-    bool by_mpirun = process_identity_say(wanted, "OMPI_COMM_WORLD_RANK") != NULL;
+     * the mpirun runs in. PMI_RANK alone tells nothing of an mpirun: srun sets it too. The rank on a
+     * host is said by the mpiexec of MPICH and Intel MPI alone. */
+    bool by_mpirun = process_identity_say(wanted, "OMPI_COMM_WORLD_RANK") != NULL ||
+                     process_identity_say(wanted, "MPI_LOCALRANKID") != NULL;
     if (by_mpirun)
         rv = by_rank(plan, wanted, process, error);
     if (rv == 0 && *process == PROCESS_IDENTITY_NONE)

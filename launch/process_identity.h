@@ -11,7 +11,8 @@
  *     RANK, WORLD_SIZE                  torchrun; of a process with one trainer
  *     OMPI_COMM_WORLD_RANK, _SIZE       Open MPI's mpirun; the same. Where it is there, ranks go
  *                                       before Slurm: its programs inherit what Slurm said of it
- *     PMI_RANK, PMI_SIZE                MPICH's and Intel MPI's mpiexec; the same
+ *     PMI_RANK, PMI_SIZE                MPICH's and Intel MPI's mpiexec; the same, where
+ *                                       MPI_LOCALRANKID says that it was not srun that set them
  *     the name of this host             as the cluster file has it, or as "name-3", the third of a
  *                                       Kubernetes StatefulSet: the third process of its role
  *

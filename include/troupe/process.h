@@ -11,7 +11,8 @@
  *     SLURM_PROCID, SLURMD_NODENAME     Slurm's srun
  *     RANK, WORLD_SIZE                  torchrun; of a process with trainers
  *     OMPI_COMM_WORLD_RANK, _SIZE       Open MPI's mpirun; the same
- *     PMI_RANK, PMI_SIZE                MPICH's and Intel MPI's mpiexec; the same
+ *     PMI_RANK, PMI_SIZE                MPICH's and Intel MPI's mpiexec; the same. The ranks of an
+ *                                       mpirun that runs within Slurm go before what Slurm says
  *     the name of this host             as the cluster file has it, or as "name-3", the third of a
  *                                       Kubernetes StatefulSet: the third process of its role
  *
