@@ -87,6 +87,7 @@ static void give_root(struct actor *self, struct process_actors *actors)
     actors->coordinator.root = root;
     actors->membership = (struct membership_options){ actors->options.plan, actors->options.process,
                                                       root };
+    actors->first_contact = (struct first_contact_options){ actors->options.plan, root };
 }
 
 /* One a host, for the other hosts. */
@@ -121,6 +122,9 @@ static int process_root_start(struct actor *self, const void *arg)
         rv = spawn_reducers(self, actors);
     if (rv == 0 && actors->options.process != actors->options.plan->coordinator)
         rv = process_root_spawn(self, &membership_ops, &actors->membership, NULL, 0);
+    /* Servers may wait for their trainers as long as they like. */
+    if (rv == 0 && actors->plays->trainers.count > 0 && actors->options.plan->num_processes > 1)
+        rv = process_root_spawn(self, &first_contact_ops, &actors->first_contact, NULL, 0);
     if (rv == 0 && process_root_keeps(actors))
         rv = process_root_spawn(self,
                                 stand_in(actors->stand_ins.checkpoint_store, &checkpoint_store_ops),

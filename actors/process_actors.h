@@ -24,6 +24,7 @@
 #include "actors/data/tensor_shelf.h"
 #include "actors/job/checkpoint_store.h"
 #include "actors/job/coordinator.h"
+#include "actors/job/first_contact.h"
 #include "actors/job/membership.h"
 #include "actors/job/reducer.h"
 
@@ -80,6 +81,7 @@ struct process_actors {
     struct coordinator_options coordinator;
     struct client_options client;
     struct membership_options membership;
+    struct first_contact_options first_contact;
     struct checkpoint_store_options store;
     atomic_bool ended; /* the job is over here, and all of these have gone */
     atomic_int

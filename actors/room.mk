@@ -65,6 +65,8 @@ libtr_actors_la_SOURCES = \
     actors/job/coordinator_members.c \
     actors/job/coordinator_save.c \
     actors/job/coordinator_state.h \
+    actors/job/first_contact.c \
+    actors/job/first_contact.h \
     actors/job/membership.c \
     actors/job/membership.h \
     actors/process_actors.c \

@@ -69,6 +69,7 @@ struct cluster_limits {
     uint64_t tensor_bytes; /* of tensors, a process; 0: the session's default */
     uint64_t window_bytes; /* of a link; 0: LINKS_WINDOW_BYTES */
     uint64_t recovery_deadline_ns;
+    uint64_t start_ns;       /* for the first answer of another process; 0: recovery_deadline_ns */
     uint64_t call_ns;        /* one attempt */
     uint64_t coordinator_ns; /* without one that was lost */
     /* They are trainers', in seconds; CLUSTER_UNSAID: the file does not say. */

@@ -320,10 +320,9 @@ static int read_tls(const struct json_field *root, struct cluster *cluster, stru
 
 static int read_limits(const struct json_field *root, struct cluster *cluster, struct error *error)
 {
-    static const char *const keys[] = {
-        "memory",      "window",     "recovery_deadline", "call",
-        "coordinator", "step_limit", "disk_wait",         "tensors"
-    };
+    static const char *const keys[] = { "memory",    "window",      "recovery_deadline",
+                                        "call",      "coordinator", "step_limit",
+                                        "disk_wait", "tensors",     "start" };
     struct json_field field;
     int rv = get_object(root, "limits", NAMES(keys), &field, error);
     if (rv != 0 || field.value == NULL)
@@ -342,6 +341,10 @@ static int read_limits(const struct json_field *root, struct cluster *cluster, s
     if (rv == 0)
         rv = take_seconds(&field, "recovery_deadline", &cluster->limits.recovery_deadline_ns,
                           error);
+    /* By default it is as long as any operation may take. */
+    cluster->limits.start_ns = cluster->limits.recovery_deadline_ns;
+    if (rv == 0)
+        rv = take_seconds(&field, "start", &cluster->limits.start_ns, error);
     if (rv == 0)
         rv = take_seconds(&field, "call", &cluster->limits.call_ns, error);
     if (rv == 0)

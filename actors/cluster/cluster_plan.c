@@ -251,7 +251,8 @@ int cluster_plan_make(struct cluster_plan *cp, const struct cluster *cluster, ui
         return rv;
     cp->plan.num_parts = num_parts;
     cp->plan.num_hosts = cluster->num_hosts;
-    cp->plan.first_ns = cluster->limits.recovery_deadline_ns;
+    cp->plan.first_ns = cluster->limits.start_ns != 0 ? cluster->limits.start_ns
+                                                      : cluster->limits.recovery_deadline_ns;
     cp->plan.lost_ns = cluster->limits.coordinator_ns;
     cp->plan.processes = calloc(processes, sizeof *cp->plan.processes);
     cp->processes = calloc(processes, sizeof *cp->processes);

@@ -47,8 +47,8 @@ struct plan {
     uint32_t num_parts, num_processes, num_hosts;
     uint32_t samplers, trainers; /* of the whole job */
     uint32_t coordinator;        /* process */
-    /* How long a process waits for the first coordinator, and for one that it lost; 0: as
-     * process_member.h has it. */
+    /* How long a process waits for the first coordinator and, where it has trainers, for the first
+     * answer of each process; and for a coordinator that it lost; 0: as process_member.h has it. */
     uint64_t first_ns, lost_ns;
     struct plan_marks marks;
     struct plan_process *processes;

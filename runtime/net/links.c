@@ -2,6 +2,7 @@
 #include "runtime/net/links.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -209,6 +210,24 @@ uint32_t links_status(struct node *node, struct links_status *status, uint32_t m
         };
     }
     return links->num_peers;
+}
+
+uint32_t links_absent(struct node *node, struct links_absent *first)
+{
+    const struct links *links = links_of(node);
+    uint32_t count = 0;
+    for (uint32_t i = 0; links != NULL && i < links->num_peers; i++) {
+        const struct link *link = &links->table[i];
+        const char *name = link->peer->name;
+        char where[ENDPOINT_TEXT_MAX];
+        if (counter_get(&link->seen.connections) > 0 || count++ > 0)
+            continue;
+        endpoint_format(&link->peer->endpoint, where, sizeof where);
+        first->node = link->node;
+        snprintf(first->where, sizeof first->where, "%.60s%s%s", name != NULL ? name : "",
+                 name != NULL ? ", " : "", where);
+    }
+    return count;
 }
 
 static void dump_one(struct node *node, const struct link *link)

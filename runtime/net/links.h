@@ -129,6 +129,15 @@ struct links_status {
 /* Copies the picture of up to `most` links; returns how many there are. */
 uint32_t links_status(struct node *node, struct links_status *status, uint32_t most);
 
+/* A peer that has never been connected. */
+struct links_absent {
+    uint32_t node;
+    char where[ENDPOINT_TEXT_MAX + 64]; /* "b, tcp:10.0.0.2:7000" */
+};
+
+/* How many have not been; *first, unless that is 0: the one with the lowest number. Any thread. */
+uint32_t links_absent(struct node *node, struct links_absent *first);
+
 struct links_counters {
     uint64_t accepted, refused; /* connections */
     uint64_t refused_by[16];    /* by enum links_refusal (wire.h) */

@@ -156,7 +156,7 @@ static void all_fields_are_read(void **unused)
         " \"direct\": false, \"codec\": true, \"coordinator\": \"b\","
         " \"limits\": {\"memory\": 1000, \"tensors\": 2000, \"window\": 268435456, "
         "\"recovery_deadline\": 60,"
-        "  \"call\": 2, \"coordinator\": 3, \"step_limit\": 0, \"disk_wait\": 40},"
+        "  \"start\": 50, \"call\": 2, \"coordinator\": 3, \"step_limit\": 0, \"disk_wait\": 40},"
         " \"restart\": {\"times\": 9, \"seconds\": 30},"
         " \"metrics\": {\"host\": \"::\", \"port\": 9464},"
         " \"checkpoints\": {\"folder\": \"ck\", \"every\": 100, \"keep\": 4},"
@@ -187,6 +187,7 @@ static void all_fields_are_read(void **unused)
     assert_int_equal(c.limits.tensor_bytes, 2000);
     assert_int_equal(c.limits.window_bytes, 268435456);
     assert_int_equal(c.limits.recovery_deadline_ns, UINT64_C(60000000000));
+    assert_int_equal(c.limits.start_ns, UINT64_C(50000000000));
     assert_int_equal(c.limits.call_ns, 2000000000);
     assert_int_equal(c.limits.coordinator_ns, UINT64_C(3000000000));
     assert_int_equal(c.limits.step_limit, 0);
@@ -350,6 +351,7 @@ static void each_bound_holds_exactly(void **unused)
         { true, ",\"port\": 7, \"threads\": ", "", 1, 4096 },
         { true, ",\"port\": 7, \"parts\": [", "]", 0, 65535 },
         { false, ",\"limits\": {\"recovery_deadline\": ", "}", 1, 86400 },
+        { false, ",\"limits\": {\"start\": ", "}", 1, 86400 },
         { false, ",\"limits\": {\"call\": ", "}", 1, 86400 },
         { false, ",\"limits\": {\"coordinator\": ", "}", 1, 86400 },
         { false, ",\"limits\": {\"step_limit\": ", "}", 0, 86400 },

@@ -175,6 +175,10 @@ tests_actors_test_process_member_SOURCES = tests/actors/test_process_member.c \
     tests/actors/asker.c tests/actors/asker.h
 tests_actors_test_process_member_LDADD = $(actors_libs) $(test_libs)
 
+check_PROGRAMS += tests/actors/test_first_contact
+TESTS += tests/actors/test_first_contact
+tests_actors_test_first_contact_LDADD = $(actors_libs) $(test_libs)
+
 check_PROGRAMS += tests/actors/test_job_end
 TESTS += tests/actors/test_job_end
 tests_actors_test_job_end_SOURCES = tests/actors/test_job_end.c tests/actors/cluster_fixture.c \

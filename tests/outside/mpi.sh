@@ -15,7 +15,7 @@ OMPI_ALLOW_RUN_AS_ROOT=1
 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM
 # What is found below is what the launchers say, and nothing else.
-unset TROUPE_PROCESS TROUPE_HOST RANK WORLD_SIZE PMI_RANK PMI_SIZE OMPI_COMM_WORLD_RANK OMPI_COMM_WORLD_SIZE
+unset TROUPE_PROCESS TROUPE_HOST RANK WORLD_SIZE PMI_RANK PMI_SIZE MPI_LOCALRANKID OMPI_COMM_WORLD_RANK OMPI_COMM_WORLD_SIZE
 cd "$work" || exit 99
 
 # cluster FILE LAUNCHER: four hosts, which are this machine
@@ -40,11 +40,14 @@ troupe train parts/toy.json --trainers 4 --seed 7 $learning --run one
 expect "one process trains" exited 0
 same_model() { cmp one/model.safetensors "$1/model.safetensors"; }
 
-# Each rank says which process it is before it is one, so that a test can end it by its number.
+cluster impatient.json '"limits": {"start": 20}, '
+# Each rank says which process it is before it is one, so that a test can end it by its number. Rank
+# $refusing is given an option that there is none of.
 cat >rank <<'END'
 #!/bin/sh
 echo $$ >"$ranks/${OMPI_COMM_WORLD_RANK-$PMI_RANK}"
-exec "$TROUPE" train --cluster cluster.json "$@"
+[ "${OMPI_COMM_WORLD_RANK-$PMI_RANK}" != "${refusing-}" ] || set -- "$@" --no-such-option
+exec "$TROUPE" train --cluster "${cluster-cluster.json}" "$@"
 END
 chmod 755 rank
 # start NUMBER RUN [OPTION...]: so many ranks, in the background; their launcher is $launcher
@@ -98,6 +101,18 @@ try() {
     expect "$who: and nothing is left" within all_gone
 
     rm -rf checkpoints
+    refusing=2
+    cluster=impatient.json
+    export refusing cluster
+    start 4 "$who-refused"
+    unset refusing cluster
+    ended
+    expect "$who: where a rank refuses its options the job ends" [ "$code" != 0 ]
+    expect "$who: and nothing is left" within all_gone
+    waited=$(cat "$work/out" "$work/err" | grep -c 'process 2 (c, tcp:127.0.0.1:7530) never answered in 20 seconds')
+    expect "$who: which the rank has said" complains "no-such-option"
+
+    rm -rf checkpoints
     start 4 "$who-killed"
     expect "$who: there is a checkpoint" within saved
     kill -KILL "$(cat "$ranks/2")"
@@ -123,6 +138,18 @@ if command -v mpiexec.mpich >/dev/null; then
     death='KILLED BY SIGNAL: 9\|Killed (signal 9)\|EXIT CODE: 9'
     deadly=9
     try mpich "mpiexec.mpich"
+    # Open MPI's ends the others at once; here they wait. Their lines may come in pieces.
+    expect "mpich: the others have said whom they waited for" [ "$waited" -ge 1 ]
+    # In a batch script of Slurm's, whose numbers are those of the script, not of the ranks.
+    SLURM_PROCID=0
+    SLURM_STEP_NUM_TASKS=4
+    export SLURM_PROCID SLURM_STEP_NUM_TASKS
+    rm -rf checkpoints
+    start 4 mpich-slurm
+    ended
+    expect "mpich: ranks in a job of Slurm train" exited 0
+    expect "mpich: to the same model" same_model mpich-slurm
+    unset SLURM_PROCID SLURM_STEP_NUM_TASKS
 else
     skip mpich "mpiexec.mpich is not here"
 fi
