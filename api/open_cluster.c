@@ -80,7 +80,8 @@ int tr_cluster_info(const struct tr_cluster *cluster, struct tr_cluster_info *in
                                            .checkpoints = from->checkpoints.folder,
                                            .security = cluster->security,
                                            .num_hosts = from->num_hosts,
-                                           .coordinator_host = from->coordinator_host };
+                                           .coordinator_host = from->coordinator_host,
+                                           .page_port = from->page_port };
     return sized_write(info, &known, sizeof known, "tr_cluster_info", error);
 }
 

@@ -115,6 +115,9 @@ static int report_plan(struct report *report, const struct tr_cluster *cluster,
     if (file.graph != NULL)
         report_text(report, "graph", "graph", file.graph);
     report_text(report, "security", "security", name_security(file.security, insecure));
+    if (file.page_port >= 0)
+        report_count(report, "page_port", "port of the live page (0: any), on the launcher's host",
+                     (uint64_t)file.page_port);
     report_count(report, "hosts", "hosts", file.num_hosts);
     report_count(report, "parts", "partitions", made.num_parts);
     report_count(report, "replicas_least", "processes that serve a partition, at least",

@@ -16,6 +16,7 @@
 
 #include "cli/launch/detached.h"
 #include "cli/launch/job_mark.h"
+#include "cli/launch/launch_page.h"
 #include "cli/launch/launch_show.h"
 #include "cli/lib/command.h"
 #include "cli/lib/command_log.h"
@@ -260,6 +261,7 @@ static int run_job(struct tr_launch *launch, const struct tr_launch_info *info,
 {
     const struct launch_values *values = launching->values;
     struct launch_show show;
+    struct launch_page page;
     struct self_pipe signals;
     struct tr_task *task;
     launch_show_init(&show, values->json, values->quiet);
@@ -275,10 +277,13 @@ static int run_job(struct tr_launch *launch, const struct tr_launch_info *info,
     int rv = self_pipe_start(&signals, error);
     if (rv != 0)
         return rv;
+    /* The page is there before the first process, and ends after the last. */
+    launch_page_open(&page, info, values->log.path);
     rv = tr_launch_start(launch, &task, error);
     if (rv == 0)
         rv = follow_launch(task, &signals, &show, launching, error);
     tr_task_close(task);
+    launch_page_close(&page);
     self_pipe_stop(&signals);
     return rv;
 }

@@ -58,6 +58,8 @@ libtr_cli_public_la_SOURCES = \
     cli/launch/job_mark.h \
     cli/launch/job_process.c \
     cli/launch/job_process.h \
+    cli/launch/launch_page.c \
+    cli/launch/launch_page.h \
     cli/launch/launch_show.c \
     cli/launch/launch_show.h \
     cli/lib/canceller.c \

@@ -4,7 +4,6 @@
 #include "launch/launch_history.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "actors/cluster/launcher.h"
 #include "actors/cluster/process_notice.h"
@@ -12,14 +11,8 @@
 int launch_history_init(struct launch_history *history, const struct launch_plan *plan)
 {
     *history = (struct launch_history){ .plan = plan, .file = { .fd = -1 } };
-    if (plan->run == NULL)
-        return 0;
-    /* A relative path is of where processes begin; hosts that share a disk have it in one place. */
-    const char *base = plan->cluster.launcher.workdir;
-    char *folder = base != NULL ? files_join(base, plan->run) : strdup(plan->run);
-    int rv = folder != NULL ? history_file_init(&history->file, files_posix, folder) : TR_ENOMEM;
-    free(folder);
-    return rv;
+    return plan->run_here != NULL ? history_file_init(&history->file, files_posix, plan->run_here)
+                                  : 0;
 }
 
 void launch_history_fini(struct launch_history *history)

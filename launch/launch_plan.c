@@ -59,7 +59,11 @@ static int name_run(struct launch_plan *plan, struct error *error)
                                run);
     plan->run = from_here ? files_join(here, run) : strdup(run);
     free(here);
-    return plan->run != NULL
+    /* A relative path is of where processes begin; hosts that share a disk have it in one place. */
+    const char *base = plan->cluster.launcher.workdir;
+    if (plan->run != NULL)
+        plan->run_here = base != NULL ? files_join(base, plan->run) : strdup(plan->run);
+    return plan->run_here != NULL
                ? 0
                : error_set(error, TR_ENOMEM, "options.run %s: no memory for its path", run);
 }
@@ -137,6 +141,7 @@ void launch_plan_fini(struct launch_plan *plan)
     free(plan->graph_path);
     free(plan->program);
     free(plan->run);
+    free(plan->run_here);
     job_key_fini(&plan->key);
     request_fini(&plan->request);
 }

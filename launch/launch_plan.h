@@ -38,7 +38,8 @@ struct launch_plan {
     struct launch_request request;
     char *cluster_path, *graph_path; /* absolute */
     char *program;
-    char *run; /* folder of the run as the processes get it; NULL: none was named */
+    char *run;      /* folder of the run as the processes get it; NULL: none was named */
+    char *run_here; /* that folder on this host, where its history is written */
     struct cluster cluster;
     struct book_file book;
     struct cluster_plan plan;

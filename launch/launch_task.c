@@ -127,7 +127,9 @@ int tr_launch_info(const struct tr_launch *launch, struct tr_launch_info *info,
                                           .cluster = launch->plan.cluster_path,
                                           .graph = launch->plan.graph_path,
                                           .shared_key = launch->plan.key.path,
-                                          .num_processes = launch->plan.plan.plan.num_processes };
+                                          .num_processes = launch->plan.plan.plan.num_processes,
+                                          .page_port = launch->plan.cluster.page_port,
+                                          .run = launch->plan.run_here };
     return sized_write(info, &known, sizeof known, "tr_launch_info", error);
 }
 

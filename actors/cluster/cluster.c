@@ -46,6 +46,7 @@ static int set_defaults(struct cluster *cluster, const char *path)
     *cluster = (struct cluster){
         .path = strdup(path),
         .direct = true,
+        .page_port = -1,
         .limits = { .recovery_deadline_ns = CLUSTER_RECOVERY_NS,
                     .call_ns = CLUSTER_CALL_NS,
                     .coordinator_ns = CLUSTER_COORDINATOR_NS,

@@ -133,6 +133,7 @@ struct cluster {
     struct cluster_checkpoints checkpoints;
     struct cluster_launcher launcher;
     struct cluster_metrics metrics;
+    int32_t page_port; /* of the launcher's live page; 0: any; -1: there is none */
 };
 
 /* Either form, told apart by the first character. TR_EFORMAT names the field by its path. */

@@ -486,6 +486,19 @@ static int read_metrics(const struct json_field *root, struct cluster *cluster, 
     return rv;
 }
 
+static int read_page(const struct json_field *root, struct cluster *cluster, struct error *error)
+{
+    static const char *const keys[] = { "port" };
+    struct json_field field;
+    uint32_t port = 0;
+    int rv = get_object(root, "page", NAMES(keys), &field, error);
+    if (rv != 0 || field.value == NULL)
+        return rv;
+    rv = take_u32(&field, "port", UINT16_MAX, &port, error);
+    cluster->page_port = (int32_t)port;
+    return rv;
+}
+
 static int read_coordinator(const struct json_field *root, struct cluster *cluster,
                             struct error *error)
 {
@@ -508,10 +521,11 @@ static int read_coordinator(const struct json_field *root, struct cluster *clust
 
 static int read_root(const struct json_field *root, struct cluster *cluster, struct error *error)
 {
-    static const char *const keys[] = {
-        "name",  "graph",  "seed",    "hosts",       "tls",      "insecure_network", "direct",
-        "codec", "limits", "restart", "checkpoints", "launcher", "coordinator",      "metrics"
-    };
+    static const char *const keys[] = { "name",        "graph",       "seed",
+                                        "hosts",       "tls",         "insecure_network",
+                                        "direct",      "codec",       "limits",
+                                        "restart",     "checkpoints", "launcher",
+                                        "coordinator", "metrics",     "page" };
     int rv = json_check_keys(root, NAMES(keys), error);
     if (rv == 0)
         rv = read_name(root, &cluster->name, error);
@@ -539,6 +553,8 @@ static int read_root(const struct json_field *root, struct cluster *cluster, str
         rv = read_launcher(root, cluster, error);
     if (rv == 0)
         rv = read_metrics(root, cluster, error);
+    if (rv == 0)
+        rv = read_page(root, cluster, error);
     /* The coordinator comes last: it names one of the hosts, and asks for their roles. The rest may
      * come in any order. */
     return rv == 0 ? read_coordinator(root, cluster, error) : rv;

@@ -40,11 +40,11 @@ struct tr_cluster_info {
     enum tr_cluster_security security;
     uint32_t num_hosts;
     uint32_t coordinator_host;
-    unsigned char reserved[4];
+    int32_t page_port; /* of the live page that its launcher serves; 0: any; -1: there is none */
 };
 #define TR_CLUSTER_INFO_INIT                                                                 \
     {                                                                                        \
-        sizeof(struct tr_cluster_info), NULL, NULL, NULL, TR_SECURITY_CERTIFICATES, 0, 0, "" \
+        sizeof(struct tr_cluster_info), NULL, NULL, NULL, TR_SECURITY_CERTIFICATES, 0, 0, -1 \
     }
 
 struct tr_cluster_host_info {

@@ -90,11 +90,14 @@ struct tr_launch_info {
     const char *shared_key; /* of this job alone, as long as it is open: lets observers in
                                (TROUPE_SHARED_KEY); NULL: the cluster file says how */
     uint32_t num_processes;
-    unsigned char reserved[4];
+    /* Where the cluster file asks its launcher for a live page (tr_live_page_open()), which the
+     * program serves that called: 0: any port; -1: it does not ask. */
+    int32_t page_port;
+    const char *run; /* the folder of its run on this host, which has its history; NULL: none */
 };
-#define TR_LAUNCH_INFO_INIT                                          \
-    {                                                                \
-        sizeof(struct tr_launch_info), NULL, NULL, NULL, NULL, 0, "" \
+#define TR_LAUNCH_INFO_INIT                                                \
+    {                                                                      \
+        sizeof(struct tr_launch_info), NULL, NULL, NULL, NULL, 0, -1, NULL \
     }
 TR_API int tr_launch_info(const struct tr_launch *launch, struct tr_launch_info *info,
                           struct tr_error *error);

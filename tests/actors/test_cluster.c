@@ -104,6 +104,8 @@ static void bad_fields_are_named_by_their_path(void **unused)
         { ",\"port\": 7", ",\"checkpoints\": {\"keep\": 0}", "checkpoints", "keep" },
         { ",\"port\": 7", ",\"metrics\": {\"host\": \"::\"}", "metrics", "port of process 0" },
         { ",\"port\": 7", ",\"metrics\": {\"ports\": 1}", "metrics.ports", "\"port\"" },
+        { ",\"port\": 7", ",\"page\": {\"host\": \"::\"}", "page.host", "\"port\"" },
+        { ",\"port\": 7", ",\"page\": 8080", "page", "object" },
         { ",\"port\": 7", ",\"launcher\": {\"kind\": \"rsh\"}", "launcher.kind", "\"srun\"" },
         { ",\"port\": 7", ",\"launcher\": {\"kind\": \"command\"}", "launcher", "kubectl" },
         { ",\"port\": 7", ",\"launcher\": {\"command\": \"troupe\"}", "launcher.command", "array" },
@@ -158,7 +160,7 @@ static void all_fields_are_read(void **unused)
         "\"recovery_deadline\": 60,"
         "  \"start\": 50, \"call\": 2, \"coordinator\": 3, \"step_limit\": 0, \"disk_wait\": 40},"
         " \"restart\": {\"times\": 9, \"seconds\": 30},"
-        " \"metrics\": {\"host\": \"::\", \"port\": 9464},"
+        " \"metrics\": {\"host\": \"::\", \"port\": 9464}, \"page\": {\"port\": 8080},"
         " \"checkpoints\": {\"folder\": \"ck\", \"every\": 100, \"keep\": 4},"
         " \"launcher\": {\"kind\": \"ssh\", \"user\": \"u\", \"workdir\": \"w\","
         "  \"program\": \"/opt/troupe\"}}",
@@ -195,6 +197,7 @@ static void all_fields_are_read(void **unused)
     assert_int_equal(c.restart.times, 9);
     assert_string_equal(c.metrics.host, "::");
     assert_int_equal(c.metrics.port, 9464);
+    assert_int_equal(c.page_port, 8080);
     assert_int_equal(c.restart.ns, UINT64_C(30000000000));
     assert_int_equal(c.checkpoints.every, 100);
     assert_int_equal(c.checkpoints.keep, 4);
@@ -361,6 +364,7 @@ static void each_bound_holds_exactly(void **unused)
         { false, ",\"restart\": {\"times\": ", "}", 0, INT32_MAX },
         { false, ",\"checkpoints\": {\"keep\": ", "}", 1, 1000 },
         { false, ",\"metrics\": {\"port\": ", "}", 1, 65535 },
+        { false, ",\"page\": {\"port\": ", "}", 0, 65535 },
         { false, ",\"checkpoints\": {\"every\": ", "}", 0, INT64_MAX },
         { false, ",\"seed\": ", "", 0, INT64_MAX },
     };
@@ -428,6 +432,7 @@ static void a_field_that_is_absent_has_its_default(void **unused)
     assert_string_equal(c.name, "job");
     assert_true(c.graph == NULL && !c.has_seed && c.seed == 0);
     assert_true(c.direct && !c.codec && !c.insecure_network && c.coordinator_host == 0);
+    assert_int_equal(c.page_port, -1);
     assert_true(c.tls.ca == NULL && c.tls.shared_key == NULL);
     assert_int_equal(c.limits.memory_bytes, 0);
     assert_int_equal(c.limits.window_bytes, 0);

@@ -33,6 +33,7 @@ cli_shell_tests = \
     tests/cli/kills.sh \
     tests/cli/history.sh \
     tests/cli/launch.sh \
+    tests/cli/launch_page.sh \
     tests/cli/launcher.sh \
     tests/cli/launch_command.sh \
     tests/cli/leave.sh \

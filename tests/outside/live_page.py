@@ -3,6 +3,7 @@
 
     live_page.py job URL CLUSTER EVENTS LAUNCHER AXE    a job that loses a process, gets it back, and is stopped
     live_page.py ends URL EVENTS AXE                    a job that is complete
+    live_page.py served URL EVENTS AXE                  such a job, by the page of its launcher
     live_page.py many URL AXE                           64 processes, which are down
     live_page.py again URL CLUSTER AXE                  a page whose connection and server are lost
 """
@@ -279,6 +280,19 @@ def watch_end(url: str, events: str, axe: str) -> None:
         expect("the console says nothing", browser.console == [], browser.console)
 
 
+def watch_served(url: str, events: str) -> None:
+    with Browser() as browser:
+        browser.show(1280)
+        open_page(browser, url)
+        wait("the launched job is seen", state(browser, "live"))
+        wait("its page ends with it", lambda: "served no more" in browser.run(SHOWN)["stateText"])
+        shown = browser.run(SHOWN)
+        expect("and says how it ended", "the job is complete" in shown["stateText"] and
+               "complete" in shown["whats"], (shown["stateText"], shown["whats"]))
+        shows_history(browser, events, "its page has ended")
+        expect("the console says nothing", browser.console == [], browser.console)
+
+
 def points(browser: Browser) -> int:
     return int(browser.run("document.querySelector('figure[data-column=up]').dataset.points"))
 
@@ -355,6 +369,8 @@ if __name__ == "__main__":
         watch_job(sys.argv[2], sys.argv[3], sys.argv[4], int(sys.argv[5]), axe_text)
     elif sys.argv[1] == "ends":
         watch_end(sys.argv[2], sys.argv[3], axe_text)
+    elif sys.argv[1] == "served":
+        watch_served(sys.argv[2], sys.argv[3])
     elif sys.argv[1] == "again":
         watch_again(sys.argv[2], sys.argv[3])
     else:

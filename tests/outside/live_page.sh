@@ -85,6 +85,17 @@ expect "the job ended well" [ $? = 0 ]
 kill $top
 wait $top
 
+# The page that the launcher serves is there from the beginning, and shows the end before it goes.
+sed 's/^{/{"page": {},/' "$work/cluster.json" >"$work/page.json"
+rm -rf "$work/checkpoints"
+"$TROUPE" launch "$work/page.json" --run "$work/served" -- --epochs 1500 --hidden 16 --fanout 4,6 \
+    --batch-size 32 --quiet >"$work/out.job" 2>"$work/log.served" </dev/null &
+launcher=$!
+expect "there is a page of the launcher" within grep -q 'live page is at http' "$work/log.served"
+seen_by served "$(sed -n 's/.*live page is at //p' "$work/log.served")" "$work/served/events.jsonl" ""
+wait $launcher
+expect "its job ended well" [ $? = 0 ]
+
 # Not one of these runs.
 hosts=
 for host in 0 1 2 3 4 5 6 7; do
