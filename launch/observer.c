@@ -72,6 +72,8 @@ static int read_observed(struct tr_observer *observer, const struct tr_observer_
     rv = book_file_read(&book, files_posix, graph, error);
     if (rv == 0)
         rv = cluster_plan_make(&observer->plan, cluster, book.book.num_parts, error);
+    if (rv == 0 && part_list_make(&observer->parts, &observer->plan.plan, &book.book) != 0)
+        rv = error_set(error, TR_ENOMEM, "%s: no memory for its partitions", graph);
     book_file_fini(&book);
     return rv;
 }
@@ -175,6 +177,7 @@ static void observer_destroy(struct tr_observer *observer)
         json_decref(observer->asked[p].seen.document);
     free(observer->asked);
     security_destroy(observer->security);
+    part_list_fini(&observer->parts);
     cluster_plan_fini(&observer->plan);
     cluster_fini(&observer->cluster);
     job_key_fini(&observer->key);

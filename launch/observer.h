@@ -20,6 +20,7 @@
 
 #include "actors/cluster/cluster.h"
 #include "launch/job_key.h"
+#include "launch/part_list.h"
 #include "runtime/base/fork_mark.h"
 #include "runtime/core/actor.h"
 #include "runtime/core/timer.h"
@@ -52,6 +53,7 @@ struct tr_observer {
     atomic_uint resumed; /* as many interrupts were over */
     struct cluster cluster;
     struct cluster_plan plan;
+    struct part_list parts;
     struct job_key key;
     struct security *security;
     struct env *env;

@@ -59,6 +59,7 @@ int tr_observer_job(struct tr_observer *observer, struct tr_job_status *status,
             num_up++;
         }
     const char *const name = observer->cluster.name;
+    const uint32_t parts = observer->parts.count;
     observer_leave(observer);
     struct tr_job_status known = {
         .name = name,
@@ -67,6 +68,7 @@ int tr_observer_job(struct tr_observer *observer, struct tr_job_status *status,
         .era = job.era,
         .epoch = job.epoch,
         .epochs = job.epochs,
+        .num_parts = parts,
         .step = job.step,
         .steps = job.steps,
         .has_checkpoint = job.has_checkpoint,
@@ -173,4 +175,15 @@ int tr_observer_link(struct tr_observer *observer, uint32_t process, uint32_t li
                                           .queued_bytes = view.queued_bytes,
                                           .silent_s = view.silent_s };
     return sized_write(status, &known, sizeof known, "tr_link_status", error);
+}
+
+int tr_observer_part(struct tr_observer *observer, uint32_t part, struct tr_part_status *status,
+                     struct tr_error *error)
+{
+    int rv = observer_enter(observer, error);
+    if (rv != 0)
+        return rv;
+    rv = part_list_get(&observer->parts, part, status, error);
+    observer_leave(observer);
+    return rv;
 }

@@ -30,6 +30,8 @@ libtr_launch_la_SOURCES = \
     launch/notice_print.c \
     launch/notice_print.h \
     launch/own_process.c \
+    launch/part_list.c \
+    launch/part_list.h \
     launch/process_identity.c \
     launch/process_identity.h \
     launch/status_snapshot.c \

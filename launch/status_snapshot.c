@@ -6,6 +6,7 @@
 #include <troupe/observe.h>
 
 #include "api/sized.h"
+#include "launch/observer.h"
 #include "runtime/base/json_text.h"
 
 /* Those of a process that were there when it was read. */
@@ -18,7 +19,8 @@ struct tr_status {
     struct tr_job_status job;            /* its name is a copy */
     struct tr_process_status *processes; /* [job.num_processes], their texts are copies */
     struct status_links *links;          /* [job.num_processes] */
-    uint32_t num_read;                   /* of processes: their texts are to be freed */
+    struct part_list parts;
+    uint32_t num_read; /* of processes: their texts are to be freed */
     char *json;
 };
 
@@ -114,6 +116,22 @@ static json_t *process_json(uint32_t process, const struct tr_process_status *li
     return NULL;
 }
 
+static json_t *parts_json(const struct part_list *list)
+{
+    json_t *parts = json_array();
+    for (uint32_t p = 0; parts != NULL && p < list->count; p++) {
+        const struct tr_part_status *part = &list->parts[p];
+        json_t *processes = json_array();
+        for (uint32_t i = 0; i < part->num_processes; i++)
+            json_array_append_new(processes, json_integer(part->processes[i]));
+        json_array_append_new(parts,
+                              json_pack("{s:I, s:I, s:I, s:o}", "partition", (json_int_t)p, "nodes",
+                                        (json_int_t)part->num_nodes, "edges",
+                                        (json_int_t)part->num_edges, "processes", processes));
+    }
+    return parts;
+}
+
 /* A text that any terminal takes: all but ASCII is written as \uXXXX. */
 static char *status_json_text(const struct tr_status *status)
 {
@@ -138,7 +156,8 @@ static char *status_json_text(const struct tr_status *status)
     for (uint32_t p = 0; p < job->num_processes && whole; p++)
         whole = json_array_append_new(
                     rows, process_json(p, &status->processes[p], &status->links[p])) == 0;
-    whole = whole && json_object_set(root, "processes", rows) == 0;
+    whole = whole && json_object_set(root, "processes", rows) == 0 &&
+            json_object_set_new(root, "partitions", parts_json(&status->parts)) == 0;
     char *text = whole ? json_write_text(root,
                                          JSON_COMPACT | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(9))
                        : NULL;
@@ -199,6 +218,9 @@ static int status_fill(struct tr_status *status, struct tr_observer *observer,
         if (rv == 0)
             rv = keep_links(status, observer, p, error);
     }
+    /* The partitions change no more once the observer is open. */
+    if (rv == 0 && part_list_copy(&status->parts, &observer->parts) != 0)
+        rv = tr_error_set(error, TR_ENOMEM, "no memory for the status of a job");
     if (rv != 0)
         return rv;
     status->json = status_json_text(status);
@@ -232,6 +254,7 @@ void tr_status_close(struct tr_status *status)
     }
     free(status->links);
     free(status->processes);
+    part_list_fini(&status->parts);
     free((char *)(uintptr_t)status->job.name);
     free(status->json);
     free(status);
@@ -262,6 +285,12 @@ int tr_status_link(const struct tr_status *status, uint32_t process, uint32_t li
     if (link >= of->count)
         return tr_error_set(error, TR_ERANGE, "process %u told of no link %u", process, link);
     return sized_write(out, &of->links[link], sizeof *of->links, "tr_link_status", error);
+}
+
+int tr_status_part(const struct tr_status *status, uint32_t part, struct tr_part_status *out,
+                   struct tr_error *error)
+{
+    return part_list_get(&status->parts, part, out, error);
 }
 
 const char *tr_status_json(const struct tr_status *status)

@@ -61,6 +61,7 @@ struct tr_job_status {
     uint32_t num_up; /* that answered when they were asked last */
     uint32_t era, epoch;
     uint32_t epochs;      /* 0: not known */
+    uint32_t num_parts;   /* partitions of its graph */
     uint64_t step, steps; /* of the epoch */
     bool has_checkpoint;
     bool has_loss, has_score; /* a trainer has noted one: tr_graph_note_loss(), _note_score() */
@@ -74,8 +75,8 @@ struct tr_job_status {
 };
 #define TR_JOB_STATUS_INIT                                                                         \
     {                                                                                              \
-        sizeof(struct tr_job_status), NULL, 0, 0, 0, 0, 0, 0, 0, false, false, false, 0, -1, 0, 0, \
-            0, 0, ""                                                                               \
+        sizeof(struct tr_job_status), NULL, 0, 0, 0, 0, 0, 0, 0, 0, false, false, false, 0, -1, 0, \
+            0, 0, 0, ""                                                                            \
     }
 
 TR_API int tr_observer_job(struct tr_observer *observer, struct tr_job_status *status,
@@ -146,6 +147,24 @@ struct tr_link_status {
 TR_API int tr_observer_link(struct tr_observer *observer, uint32_t process, uint32_t link,
                             struct tr_link_status *status, struct tr_error *error);
 
+/* A partition of the graph, as its book and the cluster file have it. */
+struct tr_part_status {
+    size_t size;
+    uint64_t num_nodes, num_edges; /* that it owns, of all types */
+    const uint32_t *processes;     /* [num_processes], ascending, that serve it */
+    uint32_t num_processes;
+    unsigned char reserved[4];
+};
+#define TR_PART_STATUS_INIT                              \
+    {                                                    \
+        sizeof(struct tr_part_status), 0, 0, NULL, 0, "" \
+    }
+
+/* part: [0, num_parts of the job). TR_ERANGE: there is no such partition. Its processes are valid
+ * as long as the observer is. */
+TR_API int tr_observer_part(struct tr_observer *observer, uint32_t part,
+                            struct tr_part_status *status, struct tr_error *error);
+
 /* Waits until each process answered or failed to `times` times since the observer was opened.
  * TR_ETIMEDOUT: not yet; TR_ECANCELED: tr_observer_interrupt(); TR_ECLOSED: it is being closed. One
  * that does not answer within 3 s has failed to. */
@@ -185,6 +204,9 @@ TR_API int tr_status_process(const struct tr_status *status, uint32_t process,
 /* As tr_observer_link(). */
 TR_API int tr_status_link(const struct tr_status *status, uint32_t process, uint32_t link,
                           struct tr_link_status *out, struct tr_error *error);
+/* As tr_observer_part(). */
+TR_API int tr_status_part(const struct tr_status *status, uint32_t part, struct tr_part_status *out,
+                          struct tr_error *error);
 /* All of it as one object of JSON in ASCII, a line without its end, as `troupe status --json`
  * prints it. Never NULL. */
 TR_API const char *tr_status_json(const struct tr_status *status);

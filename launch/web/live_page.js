@@ -54,7 +54,7 @@ const FIELDS = {
 };
 // Fields that stand at the beginning of a row, or elsewhere on the page.
 const ELSEWHERE = new Set(['process', 'host', 'roles', 'up', 'why', 'links']);
-const JOB_ELSEWHERE = new Set(['job', 'era', 'epoch', 'epochs', 'step', 'steps', 'checkpoint', 'score_name', 'processes']);
+const JOB_ELSEWHERE = new Set(['job', 'era', 'epoch', 'epochs', 'step', 'steps', 'checkpoint', 'score_name', 'processes', 'partitions']);
 
 let columns = [];
 let rows = [];
@@ -278,6 +278,29 @@ function showProcesses() {
     showTable(shown);
 }
 
+// A partition whose servers are all down is as good as none.
+function showPartitions() {
+    const edges = status.partitions.reduce((sum, part) => sum + part.edges, 0);
+    byId('parts').tBodies[0].replaceChildren(...status.partitions.map((part) => {
+        const servers = part.processes.map((number) => status.processes[number]);
+        return element('tr', {
+            class: servers.some((process) => process.up) ? '' : 'down',
+            data: { partition: part.partition },
+        }, [
+            element('th', { text: part.partition, set: { scope: 'row' } }),
+            element('td', { text: number(part.nodes), data: { field: 'nodes', value: part.nodes } }),
+            element('td', { text: number(part.edges), data: { field: 'edges', value: part.edges } }),
+            element('td', { text: `${(100 * part.edges / Math.max(edges, 1)).toFixed(1)} %` }),
+            element('td', {
+                class: 'text',
+                text: servers.map((process) => `${process.process} on ${process.host}` +
+                    (process.up ? '' : ', down')).join('; '),
+                data: { field: 'processes', value: part.processes.join() },
+            }),
+        ]);
+    }));
+}
+
 function showNotices() {
     byId('no-notices').hidden = notices.length > 0;
     const list = byId('notices');
@@ -374,6 +397,7 @@ function show() {
     showNow();
     showCurves();
     showProcesses();
+    showPartitions();
     showLinks();
     showNotices();
 }

@@ -29,7 +29,13 @@ def test_processes_that_are_not_there_are_down(world: World, tmp_path: Path) -> 
     assert found.job.loss is None and found.job.score_name is None
     assert found.job.checkpoint_age_s is None
     assert all(p.loss is None and p.peers == [] for p in found.processes)
+    assert len(found.partitions) == found.job.num_parts > 1
+    assert all("server" in found.processes[n].roles for p in found.partitions for n in p.processes)
     rows = json.loads(found.json())
+    assert [(p.num_nodes, p.num_edges, p.processes) for p in found.partitions] == [
+        (row["nodes"], row["edges"], row["processes"]) for row in rows["partitions"]
+    ]
+    assert sum(p.num_nodes for p in found.partitions) == len(world.feat)
     assert [row["roles"] for row in rows["processes"]] == [p.roles for p in found.processes]
     command = [os.environ.get("TROUPE", "troupe"), "status", str(cluster), "--json"]
     said = subprocess.run(command, capture_output=True, check=False)

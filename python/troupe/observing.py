@@ -18,10 +18,11 @@ class Status:
     Attributes
     ----------
     job : Report
-        ``name``, ``num_processes``, ``num_up``, ``era``, ``epoch``, ``epochs`` (0: not known),
-        ``step``, ``steps`` (of the epoch), ``checkpoint`` (the step of the last one, or None),
-        ``checkpoint_age_s``, ``loss`` (the mean of its trainers), ``score``, ``score_name`` (of
-        the last validation), each None where no process knows it, ``seeds``, ``seeds_per_s``.
+        ``name``, ``num_processes``, ``num_up``, ``num_parts`` (partitions of its graph), ``era``,
+        ``epoch``, ``epochs`` (0: not known), ``step``, ``steps`` (of the epoch), ``checkpoint``
+        (the step of the last one, or None), ``checkpoint_age_s``, ``loss`` (the mean of its
+        trainers), ``score``, ``score_name`` (of the last validation), each None where no process
+        knows it, ``seeds``, ``seeds_per_s``.
     processes : list of Report
         One a process of the cluster file: ``host``, ``roles``, ``up``, ``why`` (it is not up), and
         its counters, which are 0 where they are not known: ``uptime_s``, ``round_trip_s``,
@@ -31,6 +32,9 @@ class Status:
         actors), ...; ``loss`` and ``score``, None where its trainers noted none; and
         ``peers``, a list of Report with the ``process``, ``up``, ``sent_bytes``,
         ``received_bytes``, ``queued_bytes`` and ``silent_s`` of each link.
+    partitions : list of Report
+        One a partition of the graph: ``num_nodes`` and ``num_edges`` that it owns, and the
+        ``processes`` that serve it.
     """
 
     def __init__(self, pointer: Any) -> None:
@@ -50,6 +54,17 @@ class Status:
             _leave_out(report, process)
             report.peers = [self._link(number, link) for link in range(process.links)]
             self.processes.append(report)
+
+        self.partitions = [self._partition(number) for number in range(job.num_parts)]
+
+    def _partition(self, number: int) -> Report:
+        part = made("tr_part_status")
+        call(lib.tr_status_part, self._pointer, number, part)
+        return Report(
+            num_nodes=part.num_nodes,
+            num_edges=part.num_edges,
+            processes=list(part.processes[0 : part.num_processes]),
+        )
 
     def _link(self, process: int, number: int) -> Report:
         link = made("tr_link_status")

@@ -247,6 +247,7 @@ static void a_job_is_observed_from_a_process_of_it(void **state)
     ABI_OUT(tr_job_status, job, TR_JOB_STATUS_INIT);
     ABI_OUT(tr_process_status, status, TR_PROCESS_STATUS_INIT);
     ABI_OUT(tr_link_status, link, TR_LINK_STATUS_INIT);
+    ABI_OUT(tr_part_status, part, TR_PART_STATUS_INIT);
     observing.it.cluster = file;
     ABI_REFUSES(observing, "tr_observer_options",
                 tr_observer_open(&observing.it, 0, &observer, &failure));
@@ -255,6 +256,15 @@ static void a_job_is_observed_from_a_process_of_it(void **state)
     ABI_FILLS(status, tr_observer_process(observer, 0, &status.it, &failure));
     assert_int_equal(job.it.num_processes, 1);
     assert_false(status.it.up);
+    uint64_t nodes = 0;
+    for (uint32_t p = 0; p < job.it.num_parts; p++) {
+        ABI_FILLS(part, tr_observer_part(observer, p, &part.it, &failure));
+        nodes += part.it.num_nodes;
+        assert_int_equal(part.it.num_processes, 1);
+        assert_int_equal(part.it.processes[0], 0);
+    }
+    assert_true(job.it.num_parts > 0 && nodes > 0);
+    assert_int_equal(tr_observer_part(observer, job.it.num_parts, &part.it, &failure), TR_ERANGE);
     ABI_IN(tr_live_page_options, showing, TR_LIVE_PAGE_OPTIONS_INIT);
     struct tr_live_page *page;
     ABI_REFUSES(showing, "tr_live_page_options",

@@ -48,6 +48,11 @@ TESTS += tests/launch/test_launch_events
 tests_launch_test_launch_events_SOURCES = tests/launch/test_launch_events.c
 tests_launch_test_launch_events_LDADD = $(api_libs) $(test_libs)
 
+check_PROGRAMS += tests/launch/test_part_list
+TESTS += tests/launch/test_part_list
+tests_launch_test_part_list_SOURCES = tests/launch/test_part_list.c
+tests_launch_test_part_list_LDADD = $(api_libs) $(test_libs)
+
 check_PROGRAMS += tests/launch/test_status_view
 TESTS += tests/launch/test_status_view
 tests_launch_test_status_view_SOURCES = tests/launch/test_status_view.c

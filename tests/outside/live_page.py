@@ -71,6 +71,8 @@ SHOWN = """(() => {
         whats: [...document.querySelectorAll('#notices li')].map((item) => item.dataset.what),
         events: [...document.querySelectorAll('#events li')].map((item) =>
             [item.dataset.event, item.dataset.process]).reverse(),
+        partitions: [...document.querySelectorAll('#parts tbody tr')].map((row) => [row.dataset.partition,
+            ...[...row.querySelectorAll('td[data-field]')].map((cell) => cell.dataset.value)]),
         lines: [...document.querySelectorAll('#lines li')].map((item) => item.textContent),
         title: document.title };
 })()"""
@@ -137,6 +139,10 @@ def same(browser: Browser, cluster: str, when: str) -> None:
         ]
         if not places[0] <= place <= places[1]:
             wrong.append(f"{place} is not between {places}")
+    parts = [[str(part[field]) for field in ("partition", "nodes", "edges")]
+             + [",".join(map(str, part["processes"]))] for part in asked["partitions"]]
+    if parts == [] or after["partitions"] != parts:
+        wrong.append(f"partitions: {after['partitions']}, not {parts}")
     for process in asked["processes"]:
         first, last = (seen["processes"][process["process"]] for seen in (before, after))
         for field in ("host", "roles"):
