@@ -26,7 +26,8 @@ from typing import Any
 from browser import Browser
 
 WIDTHS = (390, 1280)
-COUNTERS = ("bytes_sent", "bytes_received", "batches_made", "batches_taken", "uptime_seconds")
+COUNTERS = ("bytes_sent", "bytes_received", "batches_made", "batches_taken", "uptime_seconds",
+            "mailbox_messages_max", "process_restarts", "restarts")
 
 # Each visible text's rectangle, cut at the region that it scrolls in; pairs of which neither holds
 # the other may not overlap.
@@ -234,6 +235,8 @@ def watch_job(url: str, cluster: str, events: str, launcher: int, axe: str) -> N
         notices = browser.run(SHOWN)
         expect("with what happened", {"down", "restarted"} <= set(notices["whats"]), notices["whats"])
         same(browser, cluster, "it is back")
+        restarts = [process["process_restarts"] for process in browser.run(SHOWN)["processes"]]
+        expect("the process was started again, and the page says so", restarts[1] == "1", restarts)
         no_markup(browser, "it is back")
 
         # A page that is opened late has the curve from before, and one that reconnects goes on.
