@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
+import gc
 import sys
+import threading
 import types
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -65,6 +68,21 @@ def forget() -> None:
     vars(troupe).pop("pyg", None)
 
 
+def end_draws() -> None:
+    """Ends the threads of loaders, and waits for what those that were left early still make.
+
+    They take these classes: where they looked for them later, they would import PyG's own into the
+    next test.
+    """
+    pools = [one for one in gc.get_objects() if type(one) is ThreadPoolExecutor]
+    for pool in pools:
+        if pool._thread_name_prefix in ("troupe-draws", "troupe-pyg"):
+            pool.shutdown(cancel_futures=True)
+    for thread in threading.enumerate():
+        if thread.name.startswith(("troupe-draws", "troupe-pyg")):
+            thread.join(60)
+
+
 def installed(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """troupe.pyg over these classes."""
     from torch.utils.data import DataLoader
@@ -101,6 +119,7 @@ def installed(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
         monkeypatch.setitem(sys.modules, name, module)
     forget()
     yield import_module("troupe.pyg")
+    end_draws()
     forget()
 
 
