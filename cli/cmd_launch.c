@@ -335,6 +335,9 @@ static int run_logged(const struct invocation *invocation, struct launching *lau
 {
     const struct launch_values *values = launching->values;
     struct tr_error error = TR_ERROR_INIT;
+    /* What goes on in a log outlives who waits for it to be up, and who reads the log where that is
+     * a pipe. */
+    (void)signal(SIGPIPE, SIG_IGN);
     int rv = job_mark_take(&launching->mark, values->log.path, invocation->operands[0], values->run,
                            &error);
     if (rv == 0)

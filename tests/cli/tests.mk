@@ -15,6 +15,7 @@ cli_shell_tests = \
     tests/cli/cluster_train.sh \
     tests/cli/columns.sh \
     tests/cli/debian.sh \
+    tests/cli/detach.sh \
     tests/cli/disturb.sh \
     tests/cli/draws.sh \
     tests/cli/edge_weight.sh \
