@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -66,9 +67,15 @@ static int print_rest(struct log_reader *reader, struct tr_error *error)
 static int open_at_end(struct log_reader *reader, struct tr_error *error)
 {
     char byte = '\n';
+    struct stat facts;
     reader->fd = open(reader->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (reader->fd < 0)
         return read_error(reader->path, error);
+    if (fstat(reader->fd, &facts) != 0)
+        return read_error(reader->path, error);
+    if (!S_ISREG(facts.st_mode))
+        return tr_error_set(error, TR_EINVAL, "%s: no file, so it has no lines of a log to show",
+                            reader->path);
     off_t size = lseek(reader->fd, 0, SEEK_END);
     if (lseek(reader->fd, size > LAST_BYTES ? size - LAST_BYTES - 1 : 0, SEEK_SET) < 0)
         return read_error(reader->path, error);
@@ -101,11 +108,21 @@ static int ask_stop(const char *log, const struct job_state *state, struct tr_er
     if (state->launcher == 0)
         return tr_error_set(error, TR_EPERM,
                             "%s: the job was launched on another host; stop it there", log);
-    if (kill(state->launcher, SIGTERM) != 0 && errno != ESRCH)
-        return tr_error_set(error, TR_EPERM,
-                            "%s: cannot stop process %ld, which launched the job: %s", log,
-                            (long)state->launcher, strerror(errno));
-    return 0;
+    /* The lock is asked for again behind the descriptor, which then is of the launcher: the number
+     * alone may be another process's by now. */
+    struct job_state now;
+    int fd = (int)syscall(SYS_pidfd_open, state->launcher, 0);
+    int rv = job_mark_look(log, &now, error);
+    if (rv == 0 && now.runs && now.launcher == state->launcher &&
+        (fd >= 0 ? syscall(SYS_pidfd_send_signal, fd, SIGTERM, NULL, 0)
+                 : kill(state->launcher, SIGTERM)) != 0 &&
+        errno != ESRCH)
+        rv = tr_error_set(error, TR_EPERM,
+                          "%s: cannot stop process %ld, which launched the job: %s", log,
+                          (long)state->launcher, strerror(errno));
+    if (fd >= 0)
+        close(fd);
+    return rv;
 }
 
 static int follow(struct log_reader *reader, struct job_state *state, struct tr_error *error)

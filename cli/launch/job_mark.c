@@ -17,6 +17,22 @@
 #define SUFFIX ".job"
 /* Two paths, each character of which JSON may spell in six, and an exit code. */
 #define MARK_BYTES_MAX (2 * 6 * PATH_MAX + 128)
+/* The byte that launchers lock, far behind the end of the file: other programs lock files from their
+ * beginning, so that no lock of theirs is taken for a launcher's. */
+#define LOCKED_BYTE ((off_t)1 << 40)
+
+static struct flock launcher_lock(void)
+{
+    return (struct flock){
+        .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = LOCKED_BYTE, .l_len = 1
+    };
+}
+
+/* What F_GETLK found: a lock of another extent is of a program that copies or edits the file. */
+static bool is_of_a_launcher(const struct flock *lock)
+{
+    return lock->l_type == F_WRLCK && lock->l_start == LOCKED_BYTE && lock->l_len == 1;
+}
 
 static int open_mark(const char *log, int flags, char **path)
 {
@@ -68,7 +84,7 @@ static bool write_note(struct job_mark *mark, const char *cluster, const char *r
 int job_mark_take(struct job_mark *mark, const char *log, const char *cluster, const char *run,
                   struct tr_error *error)
 {
-    struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+    struct flock lock = launcher_lock();
     char *path;
     int rv = 0;
     *mark = (struct job_mark){ .fd = open_mark(log, O_RDWR | O_CREAT, &path) };
@@ -147,7 +163,7 @@ static void read_mark(int fd, struct job_note *note)
 
 int job_mark_look(const char *log, struct job_state *state, struct tr_error *error)
 {
-    struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+    struct flock lock = launcher_lock();
     struct job_note note;
     char *path;
     int fd = open_mark(log, O_RDONLY, &path), rv = 0;
@@ -159,6 +175,12 @@ int job_mark_look(const char *log, struct job_state *state, struct tr_error *err
                           log, log, strerror(errno));
     else if (fcntl(fd, F_GETLK, &lock) != 0)
         rv = tr_error_set(error, TR_EIO, "%s: cannot ask for its lock: %s", path, strerror(errno));
+    else if (lock.l_type != F_UNLCK && !is_of_a_launcher(&lock))
+        rv = tr_error_set(
+            error, TR_EEXIST,
+            "%s: process %ld, which launched no job, has locked it; try again when it "
+            "has ended",
+            path, (long)lock.l_pid);
     else if (lock.l_type != F_UNLCK) {
         state->runs = true;
         state->launcher = lock.l_pid > 0 ? lock.l_pid : 0;
@@ -189,8 +211,8 @@ static bool is_wanted(const struct mark_search *search, const char *path)
 /* Is it locked by that process, which holds it open? */
 static bool is_of_launcher(int fd, pid_t process)
 {
-    struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
-    return fcntl(fd, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK && lock.l_pid == process;
+    struct flock lock = launcher_lock();
+    return fcntl(fd, F_GETLK, &lock) == 0 && is_of_a_launcher(&lock) && lock.l_pid == process;
 }
 
 static void search_file(struct mark_search *search, const char *path, pid_t process)

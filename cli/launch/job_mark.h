@@ -2,10 +2,11 @@
 /*
  * Who finds a job again by its log, by the folder of its run or by its cluster file.
  *
- * A launcher with a log FILE holds a lock on FILE.job as long as it lives: by the lock others know
- * whether the job runs and which process launched it, so that no number of a process that is gone is
- * taken for another's. The file says in a line of JSON of which cluster file and run the job is, and
- * in a second line, which comes last, the exit code of the launcher.
+ * A launcher with a log FILE holds a lock on FILE.job as long as it lives, on a byte that no other
+ * program locks alone: by the lock others know whether the job runs and which process launched it, so
+ * that no number of a process that is gone is taken for another's. The file says in a line of JSON of
+ * which cluster file and run the job is, and in a second line, which comes last, the exit code of the
+ * launcher.
  *
  * A job of a run or a cluster file is looked for among the locks that processes of this user hold on
  * this host, so nothing that a dead launcher left leads anywhere.
@@ -39,7 +40,7 @@ struct job_state {
     pid_t launcher; /* where it runs; 0: on another host */
     int code;       /* where it has ended; -1: its launcher was killed */
 };
-/* TR_ENOENT: no job has this log. */
+/* TR_ENOENT: no job has this log; TR_EEXIST: another program than a launcher has locked its file. */
 int job_mark_look(const char *log, struct job_state *state, struct tr_error *error);
 
 /* The log of the job that has a name: of that name, or of a job that runs here for the folder of that

@@ -25,8 +25,10 @@ struct live_lines {
 static void keep_line(void *arg, char *line, uint64_t look)
 {
     struct live_lines *lines = arg;
-    /* A carriage return before the end is of the end. */
-    line[strcspn(line, "\r")] = '\0';
+    /* A carriage return before the end is of the end; others are within a line, which is whole. */
+    size_t length = strlen(line);
+    if (length > 0 && line[length - 1] == '\r')
+        line[length - 1] = '\0';
     make_printable(line);
     json_t *text = json_string(line);
     char *json = json_write_text(text, JSON_ENCODE_ANY | JSON_ENSURE_ASCII);

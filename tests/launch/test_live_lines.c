@@ -73,6 +73,13 @@ static void of_much_the_end_is_read(void **state)
     expect_new("\"lines\":[\"last\"]");
 }
 
+static void a_carriage_return_ends_no_line(void **state)
+{
+    (void)state;
+    write_log("a", "10%\r100% done\r\n");
+    expect_new("\"lines\":[\"10%?100% done\"]");
+}
+
 static void what_is_no_file_is_left_alone(void **state)
 {
     (void)state;
@@ -103,6 +110,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_log_is_followed),
         cmocka_unit_test(of_much_the_end_is_read),
+        cmocka_unit_test(a_carriage_return_ends_no_line),
         cmocka_unit_test(what_is_no_file_is_left_alone),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
