@@ -5,6 +5,7 @@
  */
 #include "launch/observer.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,6 +44,10 @@ static int seek_key(struct tr_observer *observer, const char *path, struct error
                          path);
     if (rv != 0)
         return error_set(error, rv, "%s", none.text);
+    /* A program may change its folder before the key is sought again. */
+    observer->sought = realpath(path, NULL);
+    if (observer->sought == NULL)
+        return error_set_errno(error, errno, "%s", path);
     return cluster_use_key(&observer->cluster, observer->key.path, error);
 }
 
@@ -181,6 +186,7 @@ static void observer_destroy(struct tr_observer *observer)
     cluster_plan_fini(&observer->plan);
     cluster_fini(&observer->cluster);
     job_key_fini(&observer->key);
+    free(observer->sought);
     pthread_cond_destroy(&observer->changed);
     pthread_mutex_destroy(&observer->mutex);
     fork_mark_destroy(observer->mark);

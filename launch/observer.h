@@ -55,6 +55,7 @@ struct tr_observer {
     struct cluster_plan plan;
     struct part_list parts;
     struct job_key key;
+    char *sought; /* the cluster file that the key was found by; NULL: it was given, or is none */
     struct security *security;
     struct env *env;
     struct kinds kinds;

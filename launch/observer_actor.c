@@ -10,6 +10,7 @@
 #include "launch/status_view.h"
 #include "runtime/core/call.h"
 #include "runtime/core/directory.h"
+#include "runtime/net/security.h"
 #include "schemas/messages.h"
 
 /* A process that does not answer in this time is shown as down; it is asked again. */
@@ -50,9 +51,22 @@ static void observer_note(struct actor *self, struct observed_process *asked, js
     timer_start(self, &asked->again, now_ns + OBSERVER_EVERY_NS, observer_ask, asked);
 }
 
+/* A job that was launched again has another key. */
+static void seek_key_again(struct tr_observer *observer)
+{
+    struct job_key key;
+    struct error ignored = { 0 };
+    if (job_key_seek(&key, observer->sought, &ignored) == 0)
+        (void)security_renew_key(observer->security, key.path, &ignored);
+    job_key_fini(&key);
+}
+
 static void observer_failed(struct actor *self, struct observed_process *asked)
 {
     asked->status = ADDRESS_NONE;
+    /* Where the key is another one no process answers, so that one of them tells it. */
+    if (asked->process == 0 && asked->observer->sought != NULL)
+        seek_key_again(asked->observer);
     observer_note(self, asked, NULL);
 }
 

@@ -32,10 +32,12 @@ struct tr_observer;
 
 struct tr_observer_options {
     size_t size;
-    const char *cluster;    /* the cluster file */
-    const char *graph;      /* DIR/NAME.json; NULL: as the cluster file says */
-    const char *host;       /* whose keys are used, where each has its own; NULL: this host's */
-    const char *shared_key; /* the file of the job's key; NULL: as TROUPE_SHARED_KEY says */
+    const char *cluster; /* the cluster file */
+    const char *graph;   /* DIR/NAME.json; NULL: as the cluster file says */
+    const char *host;    /* whose keys are used, where each has its own; NULL: this host's */
+    /* The file of the job's key; NULL: as TROUPE_SHARED_KEY says, or that of a launcher of this user
+     * on this host, which is looked for again while a process does not answer. */
+    const char *shared_key;
 };
 #define TR_OBSERVER_OPTIONS_INIT                                   \
     {                                                              \

@@ -258,6 +258,14 @@ int security_create(const struct security_options *options, struct security **se
     return 0;
 }
 
+int security_renew_key(struct security *security, const char *shared_key, struct error *error)
+{
+    if (!security->has_shared_key)
+        return error_set(error, TR_EINVAL, "%s: certificates are used, and no shared key",
+                         shared_key);
+    return load_shared_key(security, shared_key, error);
+}
+
 void security_destroy(struct security *security)
 {
     if (security == NULL)

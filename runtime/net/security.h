@@ -7,7 +7,7 @@
  * file holds at least 32 random bytes in hexadecimal or base64 and is readable by its owner alone.
  *
  * Ownership: the creator's; it outlives the transports made with it.
- * Thread rules: create and destroy on any thread; read-only in between.
+ * Thread rules: create and destroy on any thread; read-only in between, but for security_renew_key().
  */
 #ifndef RUNTIME_NET_SECURITY_H
 #define RUNTIME_NET_SECURITY_H
@@ -28,6 +28,10 @@ struct security_options {
  * certificate's, or the certificate not the authority's. Each names the file and the remedy. */
 int security_create(const struct security_options *options, struct security **security,
                     struct error *error);
+/* Takes the shared key of this file instead of the one before, for handshakes from here on. For
+ * transports of one loop, on that loop. As security_create; the key before stays where that fails.
+ * TR_EINVAL: it was made with certificates. */
+int security_renew_key(struct security *security, const char *shared_key, struct error *error);
 void security_destroy(struct security *security);
 
 #endif

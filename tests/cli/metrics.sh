@@ -22,6 +22,12 @@ sees_all() {
 expect "status finds the key of a job of this user by itself" within sees_all
 echo q | timeout 60 "$TROUPE" top "$work/cluster.json" >"$work/top" 2>&1
 expect "so does top" [ $? = 0 ]
+mkfifo "$work/keys" || exit 99
+"$TROUPE" top "$work/cluster.json" <"$work/keys" >"$work/out.top" 2>&1 &
+top=$!
+exec 9>"$work/keys"
+sees_steps() { tail -n +$((${1:-0} + 1)) "$work/out.top" | grep -q 'epoch [1-9][0-9]* of'; }
+expect "and one that goes on" within sees_steps
 cp "$work/cluster.json" "$work/other.json"
 troupe status "$work/other.json"
 expect "another cluster file's job has none here" refuses_with 'no `troupe launch` of this user runs the job on this host'
@@ -30,6 +36,16 @@ wait $launcher 2>/dev/null
 expect "a launcher that is killed leaves no process" within all_gone
 troupe status "$work/cluster.json"
 expect "and no key" refuses_with 'no `troupe launch` of this user runs the job on this host'
+begin
+expect "the job is launched again" within has_lines 2
+expect "which top sees, by the key that it has now" within sees_steps "$(wc -l <"$work/out.top")"
+echo q >&9
+exec 9>&-
+wait "$top"
+expect "until it is asked to end" [ $? = 0 ]
+kill -TERM $launcher
+wait $launcher 2>/dev/null
+expect "the job ends" within all_gone
 
 # The cluster file gives a port to each process; one that is taken ends nothing. The first job, of
 # unix sockets, holds the ports of the second.
