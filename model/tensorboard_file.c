@@ -69,9 +69,9 @@ static int create_file(struct tensorboard_file *board, struct error *error)
     read_host(host, sizeof host);
     for (uint64_t i = 0; i < NAMES_TRIED_MAX && rv == TR_EEXIST; i++) {
         char *path;
-        if (asprintf(&path, "%s/%s%0*llu.%s.%ld", board->folder, TENSORBOARD_FILE_PREFIX,
-                     (int)SECONDS_DIGITS, (unsigned long long)(seconds + i), host,
-                     (long)getpid()) < 0)
+        if (asprintf(&path, "%s/%s%0*llu.%s.%ld%s", board->folder, TENSORBOARD_FILE_PREFIX,
+                     (int)SECONDS_DIGITS, (unsigned long long)(seconds + i), host, (long)getpid(),
+                     TENSORBOARD_FILE_SUFFIX) < 0)
             return error_set(error, TR_ENOMEM, "%s: no memory", board->folder);
         rv = file_create(&board->file, board->files, path, error);
         free(path);
@@ -102,6 +102,43 @@ int tensorboard_file_open(struct tensorboard_file *board, struct files *files, c
     if (rv != 0)
         tensorboard_file_forget(board);
     return rv;
+}
+
+struct board_search {
+    const struct tensorboard_file *board;
+    char *found; /* its path; NULL: there is none yet */
+};
+
+static bool is_ours(const char *name)
+{
+    const size_t length = strlen(name), end = strlen(TENSORBOARD_FILE_SUFFIX);
+    return strncmp(name, TENSORBOARD_FILE_PREFIX, strlen(TENSORBOARD_FILE_PREFIX)) == 0 &&
+           length > end && strcmp(name + length - end, TENSORBOARD_FILE_SUFFIX) == 0;
+}
+
+static int find_other(void *arg, const char *name)
+{
+    struct board_search *search = arg;
+    if (!is_ours(name))
+        return 0;
+    search->found = files_join(search->board->folder, name);
+    if (search->found == NULL || strcmp(search->found, search->board->file.path) != 0)
+        return 1; /* which ends the list */
+    free(search->found);
+    search->found = NULL;
+    return 0;
+}
+
+void tensorboard_file_remove_others(struct tensorboard_file *board)
+{
+    bool removed = board->file.path != NULL;
+    /* A list that is changed while it is read may leave names out, so each is found by its own. */
+    while (removed) {
+        struct board_search search = { .board = board };
+        (void)board->files->list(board->files, board->folder, find_other, &search);
+        removed = search.found != NULL && board->files->unlink(board->files, search.found) == 0;
+        free(search.found);
+    }
 }
 
 bool tensorboard_file_add(struct tensorboard_file *board, const struct tensorboard_record *record)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A file of scalars for TensorBoard, one of a folder's: events.out.tfevents.SECONDS.HOST.PID.
+ * A file of scalars for TensorBoard, one of a folder's:
+ * events.out.tfevents.SECONDS.HOST.PID.troupe.
  *
  * TensorBoard shows the files of a folder as one run. It reads them in the order of their names, each
  * until its end, and never goes back to an earlier one: each life of a training writes a file of its
@@ -23,6 +24,8 @@
 #include "runtime/base/files.h"
 
 #define TENSORBOARD_FILE_PREFIX "events.out.tfevents."
+/* No other program's files end so. */
+#define TENSORBOARD_FILE_SUFFIX ".troupe"
 /* The records of some thousand epochs. */
 #define TENSORBOARD_WAITING_MAX ((size_t)1 << 20)
 
@@ -40,6 +43,10 @@ struct tensorboard_file {
  * nothing new is there but folders above. */
 int tensorboard_file_open(struct tensorboard_file *board, struct files *files, const char *folder,
                           struct error *error);
+
+/* Removes the files that other runs left in the folder, of this program alone. One that cannot be
+ * removed stays. */
+void tensorboard_file_remove_others(struct tensorboard_file *board);
 
 /* Keeps a record until tensorboard_file_flush(). False: it is lost, for TENSORBOARD_WAITING_MAX is
  * reached, or there is no memory. */

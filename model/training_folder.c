@@ -432,6 +432,9 @@ int training_open_folder(struct training *t, struct error *error)
         tensorboard_file_forget(&t->tensorboard);
         return rv;
     }
+    /* A run of other lengths would leave scores of its test beside those of this one. */
+    if (t->folder.use == RUN_FOLDER_REPLACES)
+        tensorboard_file_remove_others(&t->tensorboard);
     json_t *now = describe_run(t);
     /* Without memory for the record the first branch is taken, which says so. */
     if (now == NULL || !resumes || !files_exists(files_posix, t->folder.config_path)) {

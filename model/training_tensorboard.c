@@ -36,7 +36,8 @@ int training_open_tensorboard(struct training *t, struct error *error)
                         "%s; training goes on without files for TensorBoard", why.text);
         return 0;
     }
-    return error_set(error, rv,
+    /* It is an option that is wrong: a launcher starts no process again for it. */
+    return error_set(error, rv == TR_ENOMEM ? rv : TR_EINVAL,
                      "%s: no files for TensorBoard can be written there; make it writable, or give "
                      "another folder as options.tensorboard",
                      why.text);

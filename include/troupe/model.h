@@ -220,9 +220,9 @@ struct tr_train_options {
     unsigned char reserved_negatives[7];
     /* A folder for files that TensorBoard reads: what metrics.jsonl has of each epoch and of the
      * test, an epoch a step, counted from 1. Each life of the process of rank 0 adds a file; an
-     * epoch that is trained again takes the place of the one before. A folder that cannot be
-     * written is refused before the run's is changed; a disk that takes nothing later is a warning
-     * (TR_MODEL_WARNING). NULL: none are written. */
+     * epoch that is trained again takes the place of the one before, and replace removes the files
+     * of earlier runs. A folder that cannot be written is refused before the run's is changed; a
+     * disk that takes nothing later is a warning (TR_MODEL_WARNING). NULL: none are written. */
     const char *tensorboard;
 };
 

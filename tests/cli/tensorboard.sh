@@ -2,6 +2,7 @@
 # What TensorBoard is given of a run is what metrics.jsonl has, however often the run is begun, gone on
 # with and replaced, and whatever its disk takes.
 . "${srcdir:-.}/tests/cli/tap.sh"
+. "${srcdir:-.}/tests/cli/board_points.sh"
 
 "$TROUPE" generate sbm --nodes 400 --edges 3000 --features 8 --classes 2 --signal 0.5 --out "$work/raw" --quiet \
     >"$work/out" 2>"$work/err" || exit 99
@@ -13,37 +14,6 @@ train() {
     troupe train "$work/parts/toy.json" --run "$work/$run" --hidden 8 --batch-size 64 --threads 1 --loops 1 --quiet "$@"
 }
 
-# points FOLDER RUN: each scalar of the files is that of the run's metrics, and none is missing.
-points() {
-    tests/cli/tensorboard_lines "$1" | sort >"$work/points" || return 1
-    awk '
-        function say(key, tag) {
-            if (match($0, "\"" key "\":-?[0-9][0-9.e+-]*"))
-                print step, tag, substr($0, RSTART + length(key) + 3, RLENGTH - length(key) - 3)
-        }
-        function scores(split_) {
-            say("loss", "loss/" split_)
-            say("accuracy", "accuracy/" split_)
-            say("macro_f1", "macro_f1/" split_)
-            say("roc_auc", "roc_auc/" split_)
-            say("mrr", "mrr/" split_)
-        }
-        /^\{"test"/ { scores("test"); next }
-        {
-            match($0, /"epoch":[0-9]+/)
-            step = substr($0, RSTART + 8, RLENGTH - 8)
-            say("train_loss", "loss/train")
-            say("rate", "epoch/learning_rate")
-            say("seconds", "epoch/seconds")
-            say("seeds", "epoch/seeds")
-            say("steps", "epoch/steps")
-            print step, "epoch/seeds_per_second", "any"
-            scores("validation")
-        }' "$2/metrics.jsonl" | sort >"$work/metrics"
-    [ -s "$work/metrics" ] && paste -d ' ' "$work/metrics" "$work/points" | awk '
-        $1 != $4 || $2 != $5 || NF != 6 { exit 1 }
-        $3 != "any" && ($3 - $6) ^ 2 > 1e-12 * $3 ^ 2 { exit 1 }'
-}
 files() { [ "$(find "$work/$1" -name '*tfevents*' | wc -l)" = "$2" ]; }
 has() { grep -q "^$1 " "$work/points"; }
 
@@ -70,8 +40,8 @@ later() {
 }
 expect "each epoch once" later
 train run --epochs 2 --checkpoint-every 2 --tensorboard "$work/board/run" --replace
-expect "a run in its place voids what it left" points "$work/board/run" "$work/run"
-expect "and removes no file" files board/run 3
+expect "a run in its place has no points of what it left" points "$work/board/run" "$work/run"
+expect "which is removed" files board/run 1
 
 train links --epochs 2 --task link --tensorboard "$work/board/links"
 expect "links have their scores" points "$work/board/links" "$work/links"

@@ -61,6 +61,7 @@ cli_shell_tests = \
     tests/cli/readme_tables.sh \
     tests/cli/table.sh \
     tests/cli/tensorboard.sh \
+    tests/cli/tensorboard_job.sh \
     tests/cli/stalls.sh \
     tests/cli/train.sh \
     tests/cli/links.sh \
@@ -71,7 +72,7 @@ cli_shell_tests = \
     tests/cli/trouble.sh \
     tests/cli/usage.sh \
     tests/cli/verify.sh
-EXTRA_DIST += $(cli_shell_tests) tests/cli/job.sh tests/cli/tap.sh tests/cli/data/edges.csv \
+EXTRA_DIST += $(cli_shell_tests) tests/cli/board_points.sh tests/cli/job.sh tests/cli/tap.sh tests/cli/data/edges.csv \
     tests/cli/data/goldens.txt
 # Not a test: what json.sh reads --json with.
 check_PROGRAMS += tests/cli/tensorboard_lines

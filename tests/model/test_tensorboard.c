@@ -284,6 +284,38 @@ static void a_file_without_scalars_is_forgotten(void **state)
     assert_int_equal(files_remove_tree(files_posix, top, &error), 0);
 }
 
+static void files_of_earlier_runs_are_removed_and_no_others(void **state)
+{
+    static const char *const NAMES[] = { "events.out.tfevents.1000000000.b.1.troupe",
+                                         "events.out.tfevents.1000000001.b.1.troupe",
+                                         "events.out.tfevents.1000000000.b.1", "notes.troupe",
+                                         "events.jsonl" };
+    char top[40], path[128];
+    struct tensorboard_file board;
+    struct tensorboard_record record = made_record(1);
+    struct error error = { 0 };
+    struct file file;
+    (void)state;
+    assert_non_null(scratch_folder(top, sizeof top, "test"));
+    for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++) {
+        snprintf(path, sizeof path, "%s/%s", top, NAMES[i]);
+        assert_int_equal(file_create(&file, files_posix, path, &error), 0);
+        file_close(&file);
+    }
+    assert_int_equal(tensorboard_file_open(&board, files_posix, top, &error), 0);
+    tensorboard_file_remove_others(&board);
+    for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++) {
+        snprintf(path, sizeof path, "%s/%s", top, NAMES[i]);
+        assert_int_equal(files_exists(files_posix, path), i > 1);
+    }
+    assert_true(tensorboard_file_add(&board, &record));
+    assert_int_equal(tensorboard_file_flush(&board, &error), 0);
+    assert_steps(board.file.path, 1, true);
+    tensorboard_file_close(&board);
+    tensorboard_file_remove_others(&board);
+    assert_int_equal(files_remove_tree(files_posix, top, &error), 0);
+}
+
 static void a_folder_that_cannot_be_is_refused(void **state)
 {
     char top[40], folder[64];
@@ -314,6 +346,7 @@ int main(void)
         cmocka_unit_test(what_waits_for_a_disk_is_bounded),
         cmocka_unit_test(later_files_stand_behind_earlier_ones),
         cmocka_unit_test(a_file_without_scalars_is_forgotten),
+        cmocka_unit_test(files_of_earlier_runs_are_removed_and_no_others),
         cmocka_unit_test(a_folder_that_cannot_be_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
