@@ -53,6 +53,56 @@ expect "and is heard" complains "into: no host x[ab]"
 cluster '{"command": ["/nowhere/into", "{host}"]}'
 troupe launch "$work/c.json" --run "$work/run3" -- --epochs 2
 expect "a command that is not there ends it too" fails_with "/nowhere/into"
+
+# A command that hangs, whatever it was to run: the job ends when it is asked to, and nothing is left of it.
+cat >"$work/hang" <<EOF
+#!/bin/sh
+trap '' TERM
+echo \$\$ >>"$work/hung"
+while :; do sleep 0.1; done
+EOF
+chmod +x "$work/hang"
+is_gone() { [ ! -e "/proc/$1/stat" ] || grep -q ') Z ' "/proc/$1/stat" 2>/dev/null; }
+all_hung_gone() { while read -r pid; do is_gone "$pid" || return 1; done <"$work/hung"; }
+cluster "{\"command\": [\"$work/hang\", \"{host}\"]}"
+for signal in INT TERM; do
+    rm -f "$work/hung"
+    # A shell starts what is in the background with Ctrl-C ignored.
+    env --default-signal=INT "$TROUPE" launch "$work/c.json" --run "$work/run4" -- --epochs 2 \
+        >"$work/out.hang" 2>"$work/err.hang" </dev/null &
+    launcher=$!
+    until [ "$(cat "$work/hung" 2>/dev/null | wc -l)" = 2 ]; do sleep 0.05; done
+    kill -"$signal" "$launcher"
+    wait "$launcher"
+    code=$?
+    expect "a job whose command hangs ends by SIG$signal" exited 1
+    expect "and leaves no process" all_hung_gone
+done
+
+# A name that has all that a host's may have reaches the command as it is, wherever it stands in a word.
+odd=Z_z.9-$(printf '%057d' 0)
+cat >"$work/odd" <<EOF
+#!/bin/sh
+echo "\$1 \$2" >>"$work/asked"
+shift 2
+cd / && exec env -i PATH="$bin:$PATH" "\$@"
+EOF
+chmod +x "$work/odd"
+rm -rf "$work/asked" "$work/run5"
+cluster "{\"command\": [\"$work/odd\", \"{host}\", \"pod={host}{host}.x\"], \"program\": \"troupe\"}"
+sed -i "s/\"a\"/\"$odd\"/" "$work/c.json"
+troupe launch "$work/c.json" --run "$work/run5" -- --epochs 2 --hidden 8
+expect "a long, odd name of a host is taken" exited 0
+expect "and given as it is" grep -qx "$odd pod=$odd$odd.x" "$work/asked"
+expect "to the same model" cmp "$work/alone/model.safetensors" "$work/run5/model.safetensors"
+# shellcheck disable=SC2016 # nobody is to read it as a command
+for name in 'a b' 'a;touch x' '$(touch x)' -a .a "${odd}1"; do
+    cluster "{\"command\": [\"$work/odd\", \"{host}\", \"x\"]}"
+    sed -i "s/\"a\"/\"$name\"/" "$work/c.json"
+    troupe launch "$work/c.json" --dry-run
+    expect "the name $name is refused" complains 'a name has up to 63 letters, digits'
+done
+
 cluster '{"kind": "command"}'
 troupe cluster check "$work/c.json"
 expect "a kind without its command is refused, with an example" complains '"kubectl", "exec"'
