@@ -27,7 +27,7 @@
 #define PIECE_BYTES 65536
 
 struct attach_values {
-    bool stop;
+    bool stop, reopen;
 };
 
 static const struct option_spec OPTIONS[] = {
@@ -35,6 +35,10 @@ static const struct option_spec OPTIONS[] = {
       .kind = OPTION_FLAG,
       .offset = offsetof(struct attach_values, stop),
       .help = "stop the job as Ctrl-C of troupe launch would, and show its end" },
+    { .name = "reopen",
+      .kind = OPTION_FLAG,
+      .offset = offsetof(struct attach_values, reopen),
+      .help = "have the job open its log again, which was renamed, and show nothing" },
     OPTION_ROW_END,
 };
 
@@ -101,31 +105,33 @@ static int follow_rename(struct log_reader *reader, struct tr_error *error)
     return rv == 0 ? print_rest(reader, error) : rv;
 }
 
-static int ask_stop(const char *log, const struct job_state *state, struct tr_error *error)
+/* A job that has ended has nothing to be asked. */
+static int signal_job(const char *log, const struct job_state *state, int number,
+                      struct tr_error *error)
 {
     if (!state->runs)
         return 0;
     if (state->launcher == 0)
         return tr_error_set(error, TR_EPERM,
-                            "%s: the job was launched on another host; stop it there", log);
+                            "%s: the job was launched on another host; run this there", log);
     /* The lock is asked for again behind the descriptor, which then is of the launcher: the number
      * alone may be another process's by now. */
     struct job_state now;
     int fd = (int)syscall(SYS_pidfd_open, state->launcher, 0);
     int rv = job_mark_look(log, &now, error);
     if (rv == 0 && now.runs && now.launcher == state->launcher &&
-        (fd >= 0 ? syscall(SYS_pidfd_send_signal, fd, SIGTERM, NULL, 0)
-                 : kill(state->launcher, SIGTERM)) != 0 &&
+        (fd >= 0 ? syscall(SYS_pidfd_send_signal, fd, number, NULL, 0)
+                 : kill(state->launcher, number)) != 0 &&
         errno != ESRCH)
         rv = tr_error_set(error, TR_EPERM,
-                          "%s: cannot stop process %ld, which launched the job: %s", log,
+                          "%s: cannot signal process %ld, which launched the job: %s", log,
                           (long)state->launcher, strerror(errno));
     if (fd >= 0)
         close(fd);
     return rv;
 }
 
-static int follow(struct log_reader *reader, struct job_state *state, struct tr_error *error)
+static int follow_log(struct log_reader *reader, struct job_state *state, struct tr_error *error)
 {
     const struct timespec pause = { .tv_nsec = LOOK_NS };
     for (;;) {
@@ -141,30 +147,47 @@ static int follow(struct log_reader *reader, struct job_state *state, struct tr_
     }
 }
 
+static int show_job(const char *log, bool stop, struct job_state *state, struct tr_error *error)
+{
+    struct log_reader reader = { .path = log, .fd = -1 };
+    int rv = open_at_end(&reader, error);
+    /* A log that was renamed just now is there again soon. */
+    while (rv == TR_ENOENT && state->runs) {
+        nanosleep(&(const struct timespec){ .tv_nsec = LOOK_NS }, NULL);
+        rv = job_mark_look(log, state, error);
+        if (rv == 0)
+            rv = open_at_end(&reader, error);
+    }
+    if (rv == 0 && stop)
+        rv = signal_job(log, state, SIGTERM, error);
+    if (rv == 0)
+        rv = follow_log(&reader, state, error);
+    if (reader.fd >= 0)
+        close(reader.fd);
+    return rv;
+}
+
 static int cmd_attach_run(const struct invocation *invocation, const void *opaque)
 {
     const struct attach_values *values = opaque;
-    struct log_reader reader = { .fd = -1 };
     struct job_state state;
     struct tr_error error = TR_ERROR_INIT;
     char *log;
     int rv = job_mark_find(invocation->operands[0], &log, &error);
-    reader.path = log;
     if (rv == 0)
         rv = job_mark_look(log, &state, &error);
+    if (rv == 0 && values->reopen) {
+        rv = signal_job(log, &state, SIGHUP, &error);
+        free(log);
+        return rv == 0 ? EXIT_DONE : fail(invocation, &error);
+    }
     if (rv == 0)
-        rv = open_at_end(&reader, &error);
-    if (rv == 0 && values->stop)
-        rv = ask_stop(reader.path, &state, &error);
-    if (rv == 0)
-        rv = follow(&reader, &state, &error);
-    if (reader.fd >= 0)
-        close(reader.fd);
+        rv = show_job(log, values->stop, &state, &error);
     if (rv == 0 && state.code < 0)
         rv = tr_error_set(&error, TR_ECHILD,
                           "%s: the launcher of the job was killed, and the job "
                           "with it",
-                          reader.path);
+                          log);
     free(log);
     return rv == 0 ? state.code : fail(invocation, &error);
 }

@@ -69,6 +69,7 @@ buildah              has_command buildah
 debhelper            has_command dh
 debootstrap          has_command debootstrap
 dh-python            has_command dh_python3
+logrotate            has_daemon logrotate
 lintian              has_command lintian
 mpich                has_command mpiexec.mpich
 munge                has_daemon munged

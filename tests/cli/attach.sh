@@ -24,10 +24,12 @@ expect "two jobs share no log" fails_with "another job that runs has this log"
 rotated=0
 for part in 1 2 3 4 5 6; do
     within grep -qs '"message":"epoch ' "$work/a.log"
-    mv "$work/a.log" "$work/a.log.$part" && kill -HUP "$launcher"
+    mv "$work/a.log" "$work/a.log.$part"
+    if [ "$part" -le 3 ]; then kill -HUP "$launcher"; else troupe attach --reopen "$work/a.log"; fi
     within grep -qs '"message":"epoch ' "$work/a.log" && rotated=$part
 done
 expect "a log is rotated" [ "$rotated" = 6 ]
+expect "by a signal and by a command" exited 0
 kill -TERM "$launcher"
 finish_job
 expect "and the job goes on until it is stopped" [ "$code" = 1 ]
@@ -73,6 +75,8 @@ wait "$two"
 expect "the other one ends with it" [ $? = 1 ]
 expect "its history says so" grep -q '"event":"finished","outcome":"stopped"' "$work/run/events.jsonl"
 expect "nothing is left of it" has_job_ended b.log
+troupe attach --reopen "$work/b.log"
+expect "whose log needs no rotation" exited 0
 troupe attach "$work/run"
 expect "a run without a job is named" fails_with "$work/run: no job of yours with a log has this run on this host; give the file"
 troupe attach "$work/cluster.json"

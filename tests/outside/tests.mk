@@ -5,6 +5,7 @@ outside_shell_tests = \
     tests/outside/accuracy_seeds.sh \
     tests/outside/deploy.sh \
     tests/outside/links_debian.sh \
+    tests/outside/logrotate.sh \
     tests/outside/mpi.sh \
     tests/outside/prometheus.sh \
     tests/outside/packages.sh \
