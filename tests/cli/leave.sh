@@ -63,4 +63,15 @@ expect "but a checkpoint" kept
 resume
 expect "from which the next one goes on" exited 0
 expect "to the same losses and model" same_run two
+
+# So does one whose reader goes, as of `troupe launch ... | head -n 2`; no key stays in a folder, either.
+of_this_job() { grep -qls "$work/cluster.json" /proc/[0-9]*/cmdline; }
+no_process() { ! of_this_job; }
+rm -rf "$work/run" "$work/checkpoints"
+mkdir "$work/tmp"
+TMPDIR=$work/tmp "$TROUPE" launch "$work/cluster.json" --run "$work/run" -- --epochs 1000000 \
+    --hidden 16 --fanout 4,6 2>&1 </dev/null | head -n 2 >"$work/out"
+expect "a launcher whose reader goes has said something" says started
+expect "and leaves no process" within no_process
+expect "nor any file" empty_folder "$work/tmp"
 finish
