@@ -9,6 +9,7 @@
 #include <jansson.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,6 +36,8 @@ struct tr_log_file {
     int fd; /* the same number for as long as the file is open */
     struct tr_log *log;
     pthread_t follower;    /* where there is a log */
+    atomic_bool torn;      /* the file ends within a line */
+    _Atomic uint64_t lost; /* lines that could not be written, since one that says so */
     pthread_mutex_t mutex; /* guards all below */
     char host[NAME_MAX_BYTES], role[NAME_MAX_BYTES];
     uint32_t process;
@@ -133,30 +136,62 @@ static char *text_line(const struct log_line *line, const char *time)
     return text;
 }
 
-static bool write_whole(int fd, const char *at, size_t left)
+/* Notes where a part of a line is in the file alone. */
+static bool write_whole(struct tr_log_file *file, const char *text)
 {
-    while (left > 0) {
-        ssize_t written = write(fd, at, left);
+    size_t bytes = strlen(text), at = 0;
+    while (at < bytes) {
+        ssize_t written = write(file->fd, text + at, bytes - at);
         if (written < 0 && errno == EINTR)
             continue;
-        if (written <= 0)
+        if (written <= 0) {
+            if (at > 0)
+                atomic_store(&file->torn, true);
             return false;
-        at += written;
-        left -= (size_t)written;
+        }
+        at += (size_t)written;
     }
     return true;
 }
 
-static int put_line(struct tr_log_file *file, const struct log_line *line, struct tr_error *error)
+static char *line_text(const struct tr_log_file *file, const struct log_line *line)
 {
     char time[TIME_MAX];
     write_time(time, line->time_ns);
-    char *text = file->format == TR_LOG_JSON ? json_line(line, time) : text_line(line, time);
-    bool made = text != NULL, written = made && write_whole(file->fd, text, strlen(text));
+    return file->format == TR_LOG_JSON ? json_line(line, time) : text_line(line, time);
+}
+
+/* Where lines were lost, says so before the next one, on a line of its own. */
+static void put_loss(struct tr_log_file *file)
+{
+    uint64_t lost = atomic_exchange(&file->lost, 0);
+    if (lost == 0)
+        return;
+    char said[64];
+    int length = snprintf(said, sizeof said, "%" PRIu64 " lines could not be written", lost);
+    const struct log_line line = {
+        .level = TR_LOG_WARN, .role = "", .text = said, .text_bytes = (size_t)length
+    };
+    char *text = line_text(file, &line);
+    bool torn = atomic_exchange(&file->torn, false);
+    if (text == NULL || (torn && !write_whole(file, "\n")) || !write_whole(file, text)) {
+        atomic_fetch_add(&file->lost, lost);
+        if (torn)
+            atomic_store(&file->torn, true);
+    }
+    free(text);
+}
+
+static int put_line(struct tr_log_file *file, const struct log_line *line, struct tr_error *error)
+{
+    put_loss(file);
+    char *text = line_text(file, line);
+    bool made = text != NULL, written = made && write_whole(file, text);
     int code = errno;
     free(text);
     if (written)
         return 0;
+    atomic_fetch_add(&file->lost, 1);
     return made ? tr_error_set(error, TR_EIO, "%s: cannot write a line: %s", file->path,
                                strerror(code))
                 : tr_error_set(error, TR_ENOMEM, "%s: no memory for a line", file->path);
@@ -177,7 +212,7 @@ static int put_own(struct tr_log_file *file, struct log_line *line, struct tr_er
 }
 
 /* Until it is interrupted, before which the lines that are there are written. A line that cannot be
- * is lost: there is nobody to notify, and the disk may have room for the next one. */
+ * is lost: the disk may have room for the next one, which says so. */
 static void *follow_log(void *arg)
 {
     struct tr_log_file *file = arg;

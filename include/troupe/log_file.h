@@ -7,7 +7,8 @@
  * can share a file.
  *
  * A program that rotates logs renames the file; then tr_log_file_reopen() makes a new one of the old
- * name. What is said in between is in the old one, so that no line is lost.
+ * name. What is said in between is in the old one, so that no line is lost. Lines that the disk does
+ * not take are counted, and the next one that it takes comes behind one that says how many they were.
  *
  * Ownership: the path is copied, and the log is held until the file is closed. Thread rules: any
  * thread; a file is closed once, when no other thread begins a call on it. tr_log_file_reopen() is

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The log of a job in a file: whatever bytes are said, a line is one line; a renamed file is left. */
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -210,6 +212,44 @@ static void a_file_that_cannot_be_opened_again_is_gone_on_with(void **state)
     tear_down(&f);
 }
 
+/* A disk without room loses lines and cuts one, and the next that it takes is whole, behind one that
+ * says how many were lost. */
+static void lost_lines_are_counted(void **state)
+{
+    struct rlimit before, small;
+    (void)state;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
+    for (int json = 0; json < 2; json++) {
+        struct fixture f;
+        char text[4096];
+        set_up(&f, json == 1);
+        ok(tr_log_file_write(f.file, TR_LOG_INFO, "first", &failure));
+        small = before;
+        small.rlim_cur = read_all(f.path, text, sizeof text) + 20;
+        assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+        for (int i = 0; i < 3; i++)
+            refused(tr_log_file_write(f.file, TR_LOG_INFO, "a line is longer", &failure), TR_EIO,
+                    f.path);
+        assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+        ok(tr_log_file_write(f.file, TR_LOG_INFO, "last", &failure));
+        read_all(f.path, text, sizeof text);
+        int lines = 0;
+        const char *const wanted[] = { "first", "", "3 lines could not be written", "last" };
+        for (char *at = strtok(text, "\n"); at != NULL; at = strtok(NULL, "\n")) {
+            assert_true(lines < 4);
+            assert_non_null(strstr(at, wanted[lines]));
+            json_t *value = json == 1 && lines != 1 ? json_loads(at, 0, NULL) : NULL;
+            assert_true(json == 0 || lines == 1 || value != NULL);
+            json_decref(value);
+            lines++;
+        }
+        assert_int_equal(lines, 4);
+        tear_down(&f);
+    }
+    signal(SIGXFSZ, handler);
+}
+
 static void what_cannot_be_opened_is_named(void **state)
 {
     struct tr_log_file *file;
@@ -231,6 +271,7 @@ int main(void)
         cmocka_unit_test(lines_of_a_log_are_in_the_file),
         cmocka_unit_test(a_renamed_file_is_left),
         cmocka_unit_test(a_file_that_cannot_be_opened_again_is_gone_on_with),
+        cmocka_unit_test(lost_lines_are_counted),
         cmocka_unit_test(what_cannot_be_opened_is_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
