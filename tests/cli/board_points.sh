@@ -3,6 +3,7 @@
 #
 # points FOLDER RUN: each scalar of the files is that of the run's metrics, and none is missing.
 points() {
+    # shellcheck disable=SC2154 # set by tap.sh, which those that source this sourced
     tests/cli/tensorboard_lines "$1" | sort >"$work/points" || return 1
     awk '
         function say(key, tag) {

@@ -67,7 +67,7 @@ train plain --epochs 2 --tensorboard "$work/board/refused"
 expect "a run that is refused leaves no folder" absent "$work/board/refused"
 
 page=$(getconf PAGESIZE)
-if mkdir "$work/small" && mount -t tmpfs -o size=$page none "$work/small" 2>/dev/null; then
+if mkdir "$work/small" && mount -t tmpfs -o size="$page" none "$work/small" 2>/dev/null; then
     trap 'umount "$work/small"; rm -rf "$work"' EXIT
     train full --epochs 60 --tensorboard "$work/small"
     expect "a full disk does not end the run" exited 0
