@@ -105,8 +105,11 @@ E2
     expect "and ends with the signal" complains "stopped by a signal"
 done
 
-# The end of a wait names the peer too.
-sed 's/"insecure_network"/"limits": {"recovery_deadline": 2}, "insecure_network"/' "$work/tcp-1.json" >"$work/soon.json"
-run timeout 100 "$TROUPE" train --cluster "$work/soon.json" --process 0 --epochs 2 --hidden 8 --quiet --run "$work/soon"
-expect "a wait that ends says for whom" fails_with "gave up after .*process 1 (b, tcp:127.9.9.9:$((port + 1))) never answered"
+# The end of a wait names the peer too: of a call, and of the job's beginning.
+for limits in 'gave up after .*:"recovery_deadline": 2, "start": 100' ':"start": 2'; do
+    sed "s/\"insecure_network\"/\"limits\": {${limits#*:}}, \"insecure_network\"/" "$work/tcp-1.json" >"$work/soon.json"
+    run timeout 100 "$TROUPE" train --cluster "$work/soon.json" --process 0 --epochs 2 --hidden 8 --quiet --run "$work/soon"
+    expect "a wait that ends says for whom" \
+        fails_with "${limits%%:*}process 1 (b, tcp:127.9.9.9:$((port + 1))) never answered"
+done
 finish
