@@ -9,7 +9,6 @@
 #include <jansson.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,10 +34,11 @@ struct tr_log_file {
     enum tr_log_format format;
     int fd; /* the same number for as long as the file is open */
     struct tr_log *log;
-    pthread_t follower;    /* where there is a log */
-    atomic_bool torn;      /* the file ends within a line */
-    _Atomic uint64_t lost; /* lines that could not be written, since one that says so */
-    pthread_mutex_t mutex; /* guards all below */
+    pthread_t follower;      /* where there is a log */
+    pthread_mutex_t writing; /* guards these two, and that a line is written whole */
+    bool torn;               /* the file ends within a line */
+    uint64_t lost;           /* lines that could not be written, since one that says so */
+    pthread_mutex_t mutex;   /* guards all below */
     char host[NAME_MAX_BYTES], role[NAME_MAX_BYTES];
     uint32_t process;
 };
@@ -136,7 +136,7 @@ static char *text_line(const struct log_line *line, const char *time)
     return text;
 }
 
-/* Notes where a part of a line is in the file alone. */
+/* Under the mutex. */
 static bool write_whole(struct tr_log_file *file, const char *text)
 {
     size_t bytes = strlen(text), at = 0;
@@ -145,8 +145,7 @@ static bool write_whole(struct tr_log_file *file, const char *text)
         if (written < 0 && errno == EINTR)
             continue;
         if (written <= 0) {
-            if (at > 0)
-                atomic_store(&file->torn, true);
+            file->torn = file->torn || at > 0;
             return false;
         }
         at += (size_t)written;
@@ -161,37 +160,37 @@ static char *line_text(const struct tr_log_file *file, const struct log_line *li
     return file->format == TR_LOG_JSON ? json_line(line, time) : text_line(line, time);
 }
 
-/* Where lines were lost, says so before the next one, on a line of its own. */
+/* Says that lines were lost, on a line of its own. Under the mutex. */
 static void put_loss(struct tr_log_file *file)
 {
-    uint64_t lost = atomic_exchange(&file->lost, 0);
-    if (lost == 0)
-        return;
     char said[64];
-    int length = snprintf(said, sizeof said, "%" PRIu64 " lines could not be written", lost);
+    int length = snprintf(said, sizeof said, "%" PRIu64 " lines could not be written", file->lost);
     const struct log_line line = {
         .level = TR_LOG_WARN, .role = "", .text = said, .text_bytes = (size_t)length
     };
     char *text = line_text(file, &line);
-    bool torn = atomic_exchange(&file->torn, false);
-    if (text == NULL || (torn && !write_whole(file, "\n")) || !write_whole(file, text)) {
-        atomic_fetch_add(&file->lost, lost);
-        if (torn)
-            atomic_store(&file->torn, true);
-    }
+    if (file->torn && write_whole(file, "\n"))
+        file->torn = false;
+    if (text != NULL && !file->torn && write_whole(file, text))
+        file->lost = 0;
     free(text);
 }
 
 static int put_line(struct tr_log_file *file, const struct log_line *line, struct tr_error *error)
 {
-    put_loss(file);
     char *text = line_text(file, line);
-    bool made = text != NULL, written = made && write_whole(file, text);
+    pthread_mutex_lock(&file->writing);
+    if (file->lost > 0)
+        put_loss(file);
+    /* Nothing follows the part of a line, or is there before it is said what is missing. */
+    bool written = text != NULL && file->lost == 0 && write_whole(file, text);
     int code = errno;
+    file->lost += !written;
+    pthread_mutex_unlock(&file->writing);
+    bool made = text != NULL;
     free(text);
     if (written)
         return 0;
-    atomic_fetch_add(&file->lost, 1);
     return made ? tr_error_set(error, TR_EIO, "%s: cannot write a line: %s", file->path,
                                strerror(code))
                 : tr_error_set(error, TR_ENOMEM, "%s: no memory for a line", file->path);
@@ -212,7 +211,7 @@ static int put_own(struct tr_log_file *file, struct log_line *line, struct tr_er
 }
 
 /* Until it is interrupted, before which the lines that are there are written. A line that cannot be
- * is lost: the disk may have room for the next one, which says so. */
+ * written is lost; the next line that is written comes after one that says how many were. */
 static void *follow_log(void *arg)
 {
     struct tr_log_file *file = arg;
@@ -252,6 +251,7 @@ static void log_file_free(struct tr_log_file *file)
         close(file->fd);
     fork_mark_destroy(file->mark);
     pthread_mutex_destroy(&file->mutex);
+    pthread_mutex_destroy(&file->writing);
     free(file->path);
     free(file);
 }
@@ -288,6 +288,7 @@ int tr_log_file_open(const char *path, const struct tr_log_file_options *caller,
     file->format = options.format;
     file->log = options.log;
     pthread_mutex_init(&file->mutex, NULL);
+    pthread_mutex_init(&file->writing, NULL);
     log_acquire(file->log); /* the program may close its log first */
     rv = open_file(file, path, error);
     if (rv == 0) {
@@ -319,11 +320,16 @@ int tr_log_file_reopen(struct tr_log_file *file, struct tr_error *error)
     int fd = open_path(file->path);
     /* The new file takes the number of the old one in one step, so that other threads write to one
      * of them, and to none that is closed. */
+    pthread_mutex_lock(&file->writing);
     bool reopened = fd >= 0 && dup3(fd, file->fd, O_CLOEXEC) >= 0;
+    int code = errno;
+    if (reopened)
+        file->torn = false; /* which the old file is */
+    pthread_mutex_unlock(&file->writing);
     struct tr_error failed = TR_ERROR_INIT;
     if (!reopened)
         (void)tr_error_set(&failed, TR_EIO, "%s cannot be opened again: %s", file->path,
-                           strerror(errno));
+                           strerror(code));
     if (fd >= 0)
         close(fd);
     if (reopened)
