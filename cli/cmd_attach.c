@@ -173,6 +173,11 @@ static int cmd_attach_run(const struct invocation *invocation, const void *opaqu
     struct job_state state;
     struct tr_error error = TR_ERROR_INIT;
     char *log;
+    if (values->stop && values->reopen) {
+        (void)tr_error_set(&error, TR_EINVAL,
+                           "--reopen: the job is not stopped by it; give --stop or --reopen");
+        return fail_usage(invocation, &error);
+    }
     int rv = job_mark_find(invocation->operands[0], &log, &error);
     if (rv == 0)
         rv = job_mark_look(log, &state, &error);

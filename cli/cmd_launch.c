@@ -272,9 +272,7 @@ static int run_job(struct tr_launch *launch, const struct tr_launch_info *info,
     /* Signals are caught from before the first process starts until all have ended, which
      * closing the task waits for: one that was not caught would end this process and leave them
      * behind. What nohup(1) ignored says that the log was rotated. */
-    if (show.log != NULL)
-        (void)signal(SIGHUP, SIG_DFL);
-    int rv = self_pipe_start(&signals, error);
+    int rv = self_pipe_start(&signals, show.log != NULL, error);
     if (rv != 0)
         return rv;
     /* The page is there before the first process, and ends after the last. */
@@ -312,6 +310,8 @@ static int run_launch(const struct invocation *invocation, struct launching *lau
         return rv == TR_EINVAL ? fail_usage(invocation, error) : fail(invocation, error);
     rv = tr_launch_info(launch, &info, error);
     if (rv == 0)
+        rv = job_mark_name_run(&launching->mark, invocation->operands[0], info.run, error);
+    if (rv == 0)
         rv = prepare_ready(launching, &info, error);
     if (rv == 0)
         rv = values->dry_run ? print_commands(launch, &info, error)
@@ -336,10 +336,10 @@ static int run_logged(const struct invocation *invocation, struct launching *lau
     const struct launch_values *values = launching->values;
     struct tr_error error = TR_ERROR_INIT;
     /* What goes on in a log outlives who waits for it to be up, and who reads the log where that is
-     * a pipe. */
+     * a pipe; a hangup has the log opened again, where somebody waits for one. */
     (void)signal(SIGPIPE, SIG_IGN);
-    int rv = job_mark_take(&launching->mark, values->log.path, invocation->operands[0], values->run,
-                           &error);
+    (void)signal(SIGHUP, SIG_IGN);
+    int rv = job_mark_take(&launching->mark, values->log.path, invocation->operands[0], &error);
     if (rv == 0)
         rv = command_log_open(&launching->log, &values->log, &error);
     int code = rv == 0 ? run_launch(invocation, launching, &error) : fail(invocation, &error);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A job that goes on without the terminal that launched it; job_mark.h says who finds it again.
+ * A job that goes on without the terminal that launched it; job_mark.h finds it again.
  *
  * Thread rules: the main thread. detach_begin() is called before there is another thread of ours.
  */

@@ -49,7 +49,7 @@ static int run(const struct invocation *invocation, const void *values)
     (void)values;
     /* Signals are caught from before the program starts until its task is closed: in between one
      * that was not caught would end this process and leave the program behind. */
-    int rv = self_pipe_start(&signals, &error);
+    int rv = self_pipe_start(&signals, false, &error);
     if (rv != 0)
         return fail(invocation, &error);
     rv = tr_hold_start((const char *const *)invocation->operands, (size_t)invocation->num_operands,

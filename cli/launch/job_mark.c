@@ -59,7 +59,7 @@ static char *make_absolute(const char *path)
 /* A path that is no UTF-8 is left out: such a job is found by its log alone. */
 static void set_path(json_t *object, const char *key, const char *path)
 {
-    char *whole = path != NULL ? make_absolute(path) : NULL;
+    char *whole = make_absolute(path);
     (void)json_object_set_new(object, key, json_string(whole));
     free(whole);
 }
@@ -68,20 +68,22 @@ static bool write_note(struct job_mark *mark, const char *cluster, const char *r
 {
     json_t *object = json_object();
     set_path(object, "cluster", cluster);
-    set_path(object, "run", run);
+    if (run != NULL)
+        set_path(object, "run", run);
     char *text = object != NULL ? json_dumps(object, JSON_COMPACT) : NULL, *line = NULL;
     json_decref(object);
     int length = text != NULL ? asprintf(&line, "%s\n", text) : -1;
     free(text);
     if (length < 0)
         return false;
-    bool written = pwrite(mark->fd, line, (size_t)length, 0) == length;
+    bool written = ftruncate(mark->fd, 0) == 0 &&
+                   pwrite(mark->fd, line, (size_t)length, 0) == length;
     mark->bytes = (size_t)length;
     free(line);
     return written;
 }
 
-int job_mark_take(struct job_mark *mark, const char *log, const char *cluster, const char *run,
+int job_mark_take(struct job_mark *mark, const char *log, const char *cluster,
                   struct tr_error *error)
 {
     struct flock lock = launcher_lock();
@@ -99,7 +101,7 @@ int job_mark_take(struct job_mark *mark, const char *log, const char *cluster, c
                  : tr_error_set(error, TR_EIO, "--log %s: cannot lock %s: %s", log, path,
                                 strerror(errno));
     /* How the last job ended is not how this one does. */
-    else if (ftruncate(mark->fd, 0) != 0 || !write_note(mark, cluster, run))
+    else if (!write_note(mark, cluster, NULL))
         rv = tr_error_set(error, TR_EIO, "--log %s: cannot write %s: %s", log, path,
                           strerror(errno));
     if (rv != 0 && mark->fd >= 0)
@@ -107,6 +109,14 @@ int job_mark_take(struct job_mark *mark, const char *log, const char *cluster, c
     free(path);
     mark->held = rv == 0;
     return rv;
+}
+
+int job_mark_name_run(struct job_mark *mark, const char *cluster, const char *run,
+                      struct tr_error *error)
+{
+    if (!mark->held || run == NULL || write_note(mark, cluster, run))
+        return 0;
+    return tr_error_set(error, TR_EIO, "--log: cannot note the run %s: %s", run, strerror(errno));
 }
 
 void job_mark_release(struct job_mark *mark, int code)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who finds a job again by its log, by the folder of its run or by its cluster file.
+ * Finds a job again by its log, by the folder of its run or by its cluster file.
  *
  * A launcher with a log FILE holds a lock on FILE.job as long as it lives, on a byte that no other
  * program locks alone: by the lock others know whether the job runs and which process launched it, so
@@ -29,9 +29,12 @@ struct job_mark {
     size_t bytes; /* of the first line */
 };
 
-/* run: of the command line, or NULL. TR_EEXIST: another job that runs has this log. */
-int job_mark_take(struct job_mark *mark, const char *log, const char *cluster, const char *run,
+/* TR_EEXIST: another job that runs has this log. */
+int job_mark_take(struct job_mark *mark, const char *log, const char *cluster,
                   struct tr_error *error);
+/* Notes the folder of the run on this host too. run NULL, or a mark that is not held: nothing. */
+int job_mark_name_run(struct job_mark *mark, const char *cluster, const char *run,
+                      struct tr_error *error);
 /* Notes the exit code, and gives the lock back. */
 void job_mark_release(struct job_mark *mark, int code);
 

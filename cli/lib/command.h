@@ -25,7 +25,7 @@ struct invocation {
     char *const *operands;
     const struct option_spec *options; /* of the command; NULL: none */
     const bool *given;                 /* by the rows of options: it is on the command line */
-    struct tr_log_file *log; /* that what the command fails with is written to too; NULL: none */
+    struct tr_log_file *log; /* where the error of a failed command is written too; NULL: none */
 };
 
 struct command {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/lib/command_log.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -23,6 +24,9 @@ int command_log_run(const struct invocation *invocation, const struct command_lo
     struct tr_error error = TR_ERROR_INIT;
     if (command_log_open(&logged.log, asked, &error) != 0)
         return fail(invocation, &error);
+    /* Also where the command does not wait for signals yet, or any more. */
+    if (logged.log != NULL)
+        (void)signal(SIGHUP, SIG_IGN);
     int code = run(&logged, values);
     /* A failure has said what it is. */
     if (code == EXIT_DONE && logged.log != NULL)
@@ -39,6 +43,13 @@ void command_log_say(struct tr_log_file *log, enum tr_log_level level, const cha
         (void)tr_log_file_write(log, level, text, NULL);
     else
         fprintf(stderr, "%s%s%s\n", command, command[0] != '\0' ? ": " : "", text);
+}
+
+void command_log_fail(struct tr_log_file *log, const char *command, const char *text)
+{
+    command_log_say(NULL, TR_LOG_ERROR, command, text);
+    if (log != NULL)
+        command_log_say(log, TR_LOG_ERROR, command, text);
 }
 
 void command_log_message(struct tr_log_file *log, enum tr_log_level level, const char *command,

@@ -47,6 +47,8 @@ int command_log_run(const struct invocation *invocation, const struct command_lo
  * train"; "": nothing does. log NULL: there is none. */
 void command_log_say(struct tr_log_file *log, enum tr_log_level level, const char *command,
                      const char *text);
+/* An error that ends the process: on the standard error, and in the log where there is one. */
+void command_log_fail(struct tr_log_file *log, const char *command, const char *text);
 /* As command_log_say, of a message of the library, whose fields become options (fail.h). */
 void command_log_message(struct tr_log_file *log, enum tr_log_level level, const char *command,
                          const char *message, const struct option_spec *options);

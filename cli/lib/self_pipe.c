@@ -23,7 +23,7 @@ static void handle(int number)
     errno = saved;
 }
 
-int self_pipe_start(struct self_pipe *signals, struct tr_error *error)
+int self_pipe_start(struct self_pipe *signals, bool hangups, struct tr_error *error)
 {
     if (pipe2(signals->pipe, O_CLOEXEC | O_NONBLOCK) != 0)
         return tr_error_set(error, TR_EIO, "cannot make the pipe for signals: %s", strerror(errno));
@@ -34,7 +34,8 @@ int self_pipe_start(struct self_pipe *signals, struct tr_error *error)
     sigemptyset(&action.sa_mask);
     for (int i = 0; i < SELF_PIPE_CAUGHT; i++) {
         sigaction(CAUGHT[i], NULL, &signals->before[i]);
-        if (CAUGHT[i] == SIGCHLD || signals->before[i].sa_handler != SIG_IGN)
+        if (CAUGHT[i] == SIGCHLD || signals->before[i].sa_handler != SIG_IGN ||
+            (CAUGHT[i] == SIGHUP && hangups))
             sigaction(CAUGHT[i], &action, NULL);
     }
     return 0;

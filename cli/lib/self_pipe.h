@@ -31,7 +31,8 @@ struct self_pipe_seen {
     bool child;       /* a child changed */
 };
 
-int self_pipe_start(struct self_pipe *signals, struct tr_error *error);
+/* What is ignored stays so, as nohup(1) has it; but SIGHUP is caught where `hangups` says so. */
+int self_pipe_start(struct self_pipe *signals, bool hangups, struct tr_error *error);
 void self_pipe_take(struct self_pipe *signals, struct self_pipe_seen *seen);
 void self_pipe_stop(struct self_pipe *signals);
 

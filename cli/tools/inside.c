@@ -31,10 +31,3 @@ int signals_start_inside(struct signals *signals, void (*on_cancel)(void *arg),
     int rv = signals_start(signals, on_cancel, on_dump, arg, NULL, &given);
     return rv != 0 ? error_take(&given, error) : 0;
 }
-
-int self_pipe_start_inside(struct self_pipe *signals, struct error *error)
-{
-    struct tr_error given = TR_ERROR_INIT;
-    int rv = self_pipe_start(signals, &given);
-    return rv != 0 ? error_take(&given, error) : 0;
-}

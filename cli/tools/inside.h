@@ -19,6 +19,5 @@ int fail_usage_inside(const struct invocation *invocation, const struct error *e
 int report_print_inside(struct report *report, struct error *error);
 int signals_start_inside(struct signals *signals, void (*on_cancel)(void *arg),
                          void (*on_dump)(void *arg), void *arg, struct error *error);
-int self_pipe_start_inside(struct self_pipe *signals, struct error *error);
 
 #endif

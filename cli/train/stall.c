@@ -96,9 +96,7 @@ void stall_end_process(const struct tr_model_event *event, struct tr_log_file *l
     snprintf(text, sizeof text, "%s%s; this process ends", event->text,
              event->number != 0 ? "" : " (--step-limit)");
     /* The stacks are not of the log: a handler writes them. */
-    command_log_say(NULL, TR_LOG_ERROR, "troupe train", text);
-    if (log != NULL)
-        command_log_say(log, TR_LOG_ERROR, "troupe train", text);
+    command_log_fail(log, "troupe train", text);
     show_stacks(event);
     fflush(NULL);
     _exit(EXIT_FAILED);

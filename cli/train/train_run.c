@@ -175,7 +175,7 @@ static int report_run(const struct command_training *t, struct tr_error *error)
     return report_print(&report, error);
 }
 
-/* A line beside a bar begins below it. It may name options. */
+/* Where a bar is shown the line begins below it. The text may name options. */
 static void train_run_say(const struct command_training *t, enum tr_log_level level,
                           const char *command, const char *text)
 {
@@ -244,9 +244,9 @@ static void end_stuck(const struct command_training *t, const struct tr_model_ev
     /* Relaxed: the flag carries no other data. */
     if (atomic_load_explicit(&t->canceller.signals.cancelled, memory_order_relaxed))
         (void)explain_stop(t, &error);
-    command_log_message(NULL, TR_LOG_ERROR, "troupe", error.message, train_options);
-    if (t->log != NULL)
-        command_log_message(t->log, TR_LOG_ERROR, "troupe", error.message, train_options);
+    char *text = fail_text(error.message, train_options);
+    command_log_fail(t->log, "troupe", text != NULL ? text : error.message);
+    free(text);
     fflush(NULL);
     _exit(event->number != 0 && tr_process_is_launched() ? EXIT_USAGE : EXIT_FAILED);
 }

@@ -81,6 +81,20 @@ troupe attach "$work/run"
 expect "a run without a job is named" fails_with "$work/run: no job of yours with a log has this run on this host; give the file"
 troupe attach "$work/cluster.json"
 expect "and a cluster file" fails_with "$work/cluster.json: no job has this log, nor does one .* by this cluster file; give the file"
+troupe attach --stop --reopen "$work/b.log"
+expect "a job is stopped or its log opened again" refuses_with "give --stop or --reopen"
+
+# A run in a folder that its cluster file names is found there.
+mkdir "$work/elsewhere"
+cluster "$role_hosts" ', "launcher": {"workdir": "elsewhere"}'
+sed -i "s|\"elsewhere\"|\"$work/elsewhere\"|; s|\"g/toy.json\"|\"$work/g/toy.json\"|" "$work/cluster.json"
+rm -rf "$work/checkpoints"
+# shellcheck disable=SC2086
+troupe launch "$work/cluster.json" --run away --log "$work/d.log" --detach -- $learning
+expect "a job works in another folder" exited 0
+troupe attach --stop "$work/elsewhere/away"
+expect "and is found by its run there" says 'error .*stop'
+expect "which is stopped" within has_job_ended d.log
 troupe attach "$work/nowhere.log"
 expect "a log of no job is named" fails_with "no job has this log"
 finish

@@ -40,6 +40,15 @@ expect "several trainings have one log" exited 0
 expect "with what came of each" [ "$(grep -c "Z info $work/seeds/seed-[12]: validation" "$work/b")" = 2 ]
 expect "which ends as they do" [ "$(tail -n 1 "$work/b" | cut -d ' ' -f 2-)" = "info the command has ended without an error" ]
 expect "and nothing of it is on the standard error" [ ! -s "$work/err" ]
+# SIGHUP is for the log also between two of them.
+# shellcheck disable=SC2086
+"$TROUPE" train "$work/g/toy.json" --run "$work/many" --seeds 1-40 $learning --log "$work/b2" \
+    >"$work/out.many" 2>"$work/err.many" </dev/null &
+many=$!
+within test -s "$work/b2"
+while [ -e "/proc/$many" ] && ! grep -qs ') Z ' "/proc/$many/stat"; do kill -HUP "$many"; done
+wait "$many"
+expect "no moment is there in which SIGHUP ends them" [ $? = 0 ]
 troupe train "$work/g/toy.json" --run "$work/none" --log "$work/nowhere/log"
 expect "a log that cannot be opened is refused first" fails_with "log: No such file"
 expect "and nothing is begun" absent "$work/none"

@@ -48,7 +48,7 @@ static void end(pid_t child)
 static void launch(void)
 {
     static struct job_mark mark;
-    if (job_mark_take(&mark, log_path, "cluster.json", NULL, NULL) != 0)
+    if (job_mark_take(&mark, log_path, "cluster.json", NULL) != 0)
         _exit(1);
 }
 
@@ -80,7 +80,7 @@ static void a_launcher_is_found(void **state)
     assert_int_equal(job_mark_look(log_path, &job, &error), 0);
     assert_true(job.runs);
     assert_int_equal(job.launcher, launcher);
-    assert_int_equal(job_mark_take(&mark, log_path, "cluster.json", NULL, &error), TR_EEXIST);
+    assert_int_equal(job_mark_take(&mark, log_path, "cluster.json", &error), TR_EEXIST);
     end(launcher);
     assert_int_equal(job_mark_look(log_path, &job, &error), 0);
     assert_false(job.runs);

@@ -404,7 +404,7 @@ static void a_pipe_tells_which_signals_came(void **state)
     struct sigaction before, after;
     (void)state;
     signal(SIGHUP, no_signal);
-    assert_int_equal(self_pipe_start(&signals, NULL), 0);
+    assert_int_equal(self_pipe_start(&signals, false, NULL), 0);
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
         for (int k = 0; k < 4 && CASES[i].numbers[k] != 0; k++)
             raise(CASES[i].numbers[k]);
@@ -424,7 +424,12 @@ static void a_pipe_tells_which_signals_came(void **state)
     sigaction(SIGHUP, NULL, &after);
     assert_ptr_equal(after.sa_handler, no_signal);
     signal(SIGHUP, SIG_IGN); /* as nohup(1) starts a command */
-    assert_int_equal(self_pipe_start(&signals, NULL), 0);
+    assert_int_equal(self_pipe_start(&signals, true, NULL), 0);
+    raise(SIGHUP);
+    self_pipe_take(&signals, &seen);
+    assert_int_equal(seen.hangups, 1);
+    self_pipe_stop(&signals);
+    assert_int_equal(self_pipe_start(&signals, false, NULL), 0);
     sigaction(SIGHUP, NULL, &before);
     assert_ptr_equal(before.sa_handler, SIG_IGN);
     raise(SIGHUP);
