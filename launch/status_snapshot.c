@@ -119,17 +119,22 @@ static json_t *process_json(uint32_t process, const struct tr_process_status *li
 static json_t *parts_json(const struct part_list *list)
 {
     json_t *parts = json_array();
-    for (uint32_t p = 0; parts != NULL && p < list->count; p++) {
+    bool whole = parts != NULL;
+    for (uint32_t p = 0; whole && p < list->count; p++) {
         const struct tr_part_status *part = &list->parts[p];
         json_t *processes = json_array();
-        for (uint32_t i = 0; i < part->num_processes; i++)
-            json_array_append_new(processes, json_integer(part->processes[i]));
-        json_array_append_new(parts,
-                              json_pack("{s:I, s:I, s:I, s:o}", "partition", (json_int_t)p, "nodes",
-                                        (json_int_t)part->num_nodes, "edges",
-                                        (json_int_t)part->num_edges, "processes", processes));
+        for (uint32_t i = 0; whole && i < part->num_processes; i++)
+            whole = json_array_append_new(processes, json_integer(part->processes[i])) == 0;
+        /* An append or a pack of what there was no memory for fails. */
+        json_t *object = json_pack("{s:I, s:I, s:I, s:o}", "partition", (json_int_t)p, "nodes",
+                                   (json_int_t)part->num_nodes, "edges",
+                                   (json_int_t)part->num_edges, "processes", processes);
+        whole = json_array_append_new(parts, object) == 0 && whole;
     }
-    return parts;
+    if (whole)
+        return parts;
+    json_decref(parts);
+    return NULL;
 }
 
 /* A text that any terminal takes: all but ASCII is written as \uXXXX. */

@@ -42,8 +42,12 @@ static int write_url(struct launch_page *page, const char *log, struct tr_error 
     int rv = written ? 0
                      : tr_error_set(error, TR_EIO, "%s: cannot write its URL: %s", page->url_path,
                                     strerror(errno));
-    if (fd >= 0)
+    if (fd >= 0) {
         close(fd);
+    } else { /* what has that name is not ours to remove */
+        free(page->url_path);
+        page->url_path = NULL;
+    }
     return rv;
 }
 
@@ -61,7 +65,8 @@ void launch_page_open(struct launch_page *page, const struct tr_launch_info *inf
     }
     fprintf(stderr, "troupe launch: the live page is at %s\n", tr_live_page_url(page->page));
     if (log != NULL && write_url(page, log, &error) != 0)
-        fprintf(stderr, "troupe launch: of its live page: %s\n", error.message);
+        fprintf(stderr, "troupe launch: the live page is served, but its URL is in no file: %s\n",
+                error.message);
 }
 
 void launch_page_close(struct launch_page *page)

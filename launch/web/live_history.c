@@ -187,7 +187,7 @@ static void note_end(struct live_history *history, uint64_t time_ms,
 
 void live_history_outcome(struct live_history *history, uint64_t time_ms, const char *outcome)
 {
-    if (outcome != NULL && history->outcome == NULL)
+    if (outcome != NULL && history->outcome == NULL && history->looks > 1)
         history_note(history, time_ms, outcome, json_object());
     history->outcome = outcome;
 }

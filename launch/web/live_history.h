@@ -32,8 +32,8 @@ int live_history_add(struct live_history *history, const struct tr_job_status *j
                      const struct tr_process_status *processes, uint64_t time_ms);
 
 /* How the job has ended, for whoever reads what its launcher wrote: "complete", "failed" or "stopped",
- * static; NULL: it has not, as far as that is known. It is noticed once, and then that nobody answers
- * no more. */
+ * static; NULL: it has not, as far as that is known. It is noticed once, but for what the first look
+ * finds, which happened before; then it is noticed no more that nobody answers. */
 void live_history_outcome(struct live_history *history, uint64_t time_ms, const char *outcome);
 
 /* The number of the last look; 0: there was none. */

@@ -145,6 +145,11 @@ function finish() {
     return last?.event === 'finished' ? last : undefined;
 }
 
+// When the oldest look that is here was taken.
+function firstLookAt() {
+    return rows.length > 0 ? rows[0][columns.indexOf('time_ms')] : 0;
+}
+
 function showState() {
     const end = finish();
     const ended = end === undefined ? undefined : `At ${clock(Date.parse(end.time))} ${outcomeText(end)}.`;
@@ -168,6 +173,8 @@ function showState() {
     const last = notices.filter((notice) => notice.what === 'complete' || notice.what === 'silent').pop();
     if (Date.now() - lastEventAt > STALE_MS)
         setState('lost', `No news since ${clock(lastEventAt)}.`);
+    else if (down === status.processes.length && ended !== undefined && Date.parse(end.time) < firstLookAt())
+        setState('down', `${ended} No process answers since.`); // A job that goes on with a run may be on its way.
     else if (down === status.processes.length && ended !== undefined)
         setState('ended', ended);
     else if (down === status.processes.length && last !== undefined)

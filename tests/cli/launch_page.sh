@@ -4,7 +4,7 @@
 restarts=3
 epochs=5
 . "${srcdir:-.}/tests/cli/job.sh"
-ended() { [ -s "$work/a.log.job" ]; }
+ended() { [ "$(wc -l <"$work/a.log.job")" = 2 ]; }
 url_of() { grep -o 'http://127\.0\.0\.1:[0-9]*/?token=[0-9a-f]*' "$1"; }
 
 cluster "$role_hosts" ', "page": {}'
