@@ -458,6 +458,8 @@ int training_open_folder(struct training *t, struct error *error)
             if (rv == 0)
                 rv = run_folder_begin(&t->folder, error);
             if (rv == 0)
+                tensorboard_file_remove_others(&t->tensorboard);
+            if (rv == 0)
                 rv = run_folder_write_config(&t->folder, describe_run(t), error);
         }
     }
