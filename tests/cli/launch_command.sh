@@ -63,6 +63,16 @@ while :; do sleep 0.1; done
 EOF
 chmod +x "$work/hang"
 is_gone() { [ ! -e "/proc/$1/stat" ] || grep -q ') Z ' "/proc/$1/stat" 2>/dev/null; }
+# Bounded, by far more than it takes.
+within() {
+    tries=0
+    while ! "$@"; do
+        tries=$((tries + 1))
+        [ $tries -lt 2400 ] || return 1
+        sleep 0.05
+    done
+}
+both_hang() { [ "$(cat "$work/hung" 2>/dev/null | wc -l)" = 2 ]; }
 all_hung_gone() { while read -r pid; do is_gone "$pid" || return 1; done <"$work/hung"; }
 cluster "{\"command\": [\"$work/hang\", \"{host}\"]}"
 for signal in INT TERM; do
@@ -71,7 +81,7 @@ for signal in INT TERM; do
     env --default-signal=INT "$TROUPE" launch "$work/c.json" --run "$work/run4" -- --epochs 2 \
         >"$work/out.hang" 2>"$work/err.hang" </dev/null &
     launcher=$!
-    until [ "$(cat "$work/hung" 2>/dev/null | wc -l)" = 2 ]; do sleep 0.05; done
+    expect "both commands hang" within both_hang
     kill -"$signal" "$launcher"
     wait "$launcher"
     code=$?
