@@ -43,7 +43,7 @@ document.body.dataset.found = page.documentElement.scrollWidth + '/' + page.quer
 EOF
     browse 1500 1 "$work/frame.html" --dump-dom
     expect "$width pixels: all fits, pictures are there, no script, image or link" \
-        says "data-found=\"$width/12/0/0/0\""
+        says "data-found=\"$width/15/0/0/0\""
     expect "$width pixels: the console is silent" eval '! complains CONSOLE'
 done
 for mode in 0 1; do
