@@ -16,6 +16,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,6 +62,15 @@ static inline void fuzz_check(int rv, const struct error *error)
 {
     assert(rv <= 0);
     assert(rv == 0 || (error->code == rv && error->text[0] != '\0'));
+}
+
+/* As assert(), which says what does not hold in words. */
+static inline void fuzz_hold(bool holds, const char *what)
+{
+    if (!holds) {
+        fprintf(stderr, "%s\n", what);
+        abort();
+    }
 }
 
 /* Reads all of some memory, for the sanitizers to see. */

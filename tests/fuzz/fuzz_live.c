@@ -12,14 +12,6 @@
 #include "launch/web/live_guard.h"
 #include "tests/fuzz/fuzz.h"
 
-static void hold(bool holds, const char *what)
-{
-    if (!holds) {
-        fprintf(stderr, "%s\n", what);
-        abort();
-    }
-}
-
 static bool is_name(const char *host, const char *name)
 {
     size_t length = strlen(name);
@@ -50,13 +42,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     if (second > 0)
         memcpy(token, end + 1, second);
     token[second] = '\0';
-    hold(live_guard_init(&guard, &error) == 0, "there is no guard");
+    fuzz_hold(live_guard_init(&guard, &error) == 0, "there is no guard");
     snprintf(guard.host, sizeof guard.host, "me.example");
-    hold(!live_guard_knows_host(&guard, host) || may_be_ours(host), "a stranger's host is let in");
-    hold(!live_guard_knows_token(&guard, token) || strcmp(token, guard.token) == 0,
-         "a wrong token is let in");
-    hold(live_guard_knows_token(&guard, guard.token), "the token is refused");
+    fuzz_hold(!live_guard_knows_host(&guard, host) || may_be_ours(host),
+              "a stranger's host is let in");
+    fuzz_hold(!live_guard_knows_token(&guard, token) || strcmp(token, guard.token) == 0,
+              "a wrong token is let in");
+    fuzz_hold(live_guard_knows_token(&guard, guard.token), "the token is refused");
     live_guard_cookie(&guard, cookie, sizeof cookie);
-    hold(strchr(cookie, '\n') == NULL && strlen(cookie) + 1 < sizeof cookie, "no cookie");
+    fuzz_hold(strchr(cookie, '\n') == NULL && strlen(cookie) + 1 < sizeof cookie, "no cookie");
     return 0;
 }

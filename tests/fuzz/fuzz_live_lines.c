@@ -12,26 +12,18 @@
 #include "launch/web/live_lines.h"
 #include "tests/fuzz/fuzz.h"
 
-static void hold(bool holds, const char *what)
-{
-    if (!holds) {
-        fprintf(stderr, "%s\n", what);
-        abort();
-    }
-}
-
 static json_t *written(const struct live_lines *lines, uint64_t seen)
 {
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
-    hold(out != NULL, "no memory");
+    fuzz_hold(out != NULL, "no memory");
     fputc('{', out);
     live_lines_write(lines, seen, out);
     fputc('}', out);
-    hold(fclose(out) == 0, "no memory");
+    fuzz_hold(fclose(out) == 0, "no memory");
     json_t *root = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
-    hold(root != NULL, "what is written is no JSON");
+    fuzz_hold(root != NULL, "what is written is no JSON");
     free(text);
     return root;
 }
@@ -42,7 +34,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     size_t piece = size > 0 ? 1 + bytes[0] % 64u : 1, ends = 0, i;
     uint64_t looks = 0;
     json_t *line;
-    hold(lines != NULL, "no memory");
+    fuzz_hold(lines != NULL, "no memory");
     for (size_t at = 0; at < size; at += piece)
         live_lines_take(lines, (const char *)bytes + at, size - at < piece ? size - at : piece,
                         ++looks);
@@ -50,17 +42,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
         ends += bytes[at] == '\n';
     json_t *root = written(lines, 0);
     json_t *all = json_object_get(root, "lines");
-    hold(json_array_size(all) == (ends < LIVE_LINES ? ends : LIVE_LINES), "lines are missing");
+    fuzz_hold(json_array_size(all) == (ends < LIVE_LINES ? ends : LIVE_LINES), "lines are missing");
     json_array_foreach(all, i, line)
     {
         const char *text = json_string_value(line);
-        hold(text != NULL && strlen(text) <= LIVE_LINE_MAX, "a line is longer than its bound");
+        fuzz_hold(text != NULL && strlen(text) <= LIVE_LINE_MAX, "a line is longer than its bound");
         for (; *text != '\0'; text++)
-            hold((unsigned char)*text >= 0x20 && *text != 0x7f, "a line steers a terminal");
+            fuzz_hold((unsigned char)*text >= 0x20 && *text != 0x7f, "a line steers a terminal");
     }
     json_decref(root);
     root = written(lines, looks);
-    hold(json_array_size(json_object_get(root, "lines")) == 0, "a look is shown twice");
+    fuzz_hold(json_array_size(json_object_get(root, "lines")) == 0, "a look is shown twice");
     json_decref(root);
     live_lines_destroy(lines);
     return 0;
