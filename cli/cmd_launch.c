@@ -335,8 +335,8 @@ static int run_logged(const struct invocation *invocation, struct launching *lau
 {
     const struct launch_values *values = launching->values;
     struct tr_error error = TR_ERROR_INIT;
-    /* What goes on in a log outlives who waits for it to be up, and who reads the log where that is
-     * a pipe; a hangup has the log opened again, where somebody waits for one. */
+    /* The job goes on when the process that waits for it to be up is gone, and when the reader of a
+     * log that is a pipe is. A hangup, where it is caught, only has the log opened again. */
     (void)signal(SIGPIPE, SIG_IGN);
     (void)signal(SIGHUP, SIG_IGN);
     int rv = job_mark_take(&launching->mark, values->log.path, invocation->operands[0], &error);

@@ -10,7 +10,6 @@
 
 #include "cli/lib/fail.h"
 #include "cli/lib/report.h"
-#include "cli/lib/self_pipe.h"
 #include "cli/lib/signals.h"
 #include "runtime/base/error.h"
 

@@ -27,7 +27,7 @@ enum live_outcome { LIVE_RUNS, LIVE_COMPLETE, LIVE_FAILED, LIVE_STOPPED };
 
 struct live_events;
 
-/* Of the run in that folder, which need not be there yet. NULL: no memory. */
+/* Reads the history of the run in that folder, which need not be there yet. NULL: no memory. */
 struct live_events *live_events_create(const char *folder);
 void live_events_destroy(struct live_events *events); /* NULL is ignored */
 

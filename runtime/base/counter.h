@@ -18,7 +18,7 @@ static inline void counter_add(counter *c, uint64_t n)
                           memory_order_relaxed);
 }
 
-/* Of what was added before: a level. */
+/* Takes off what was added before: such a counter is a level. */
 static inline void counter_sub(counter *c, uint64_t n)
 {
     atomic_store_explicit(c, atomic_load_explicit(c, memory_order_relaxed) - n,
